@@ -82,14 +82,16 @@ class Het2HomProgram:
 
     def _totals(self, prototypes: list[IntArray], weights: PerColumn) -> FloatArray:  # (n, k)
         totals = np.zeros((len(self.places), len(prototypes[0])))
+        # Equal weights multiply the sum: within it they would make unequal what is equal on paper.
+        first, even = float(weights[0][0]), not np.ptp(np.concatenate(weights))
         # One axis after the other, one column after the other: another order rounds otherwise.
         columns = zip(self.ways, prototypes, weights, self.axis.slices(), self.places.T, strict=True)
         for ways, own, weight, part, places in columns:
             costs = np.zeros((part.stop - part.start, totals.shape[1]))
             for at, way in enumerate(ways):
-                costs += weight[at] * way[:, own[:, at]] ** 2
+                costs += (1.0 if even else weight[at]) * way[:, own[:, at]] ** 2
             totals += costs[places - part.start]
-        return totals
+        return totals * first if even else totals
 
     def _medoids(self, labels: IntArray, before: list[IntArray], k: int) -> list[IntArray]:
         """On every axis the category with the least summed distance, the lowest of equals."""
