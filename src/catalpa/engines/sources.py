@@ -124,8 +124,7 @@ def without(names: Sequence[str], *left_out: str | None) -> tuple[str, ...]:
 
 def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
     """All rows of an engine that weigh something, or ``most`` of them: the same ones on every engine."""
-    if isinstance(engine, PartitionedEngine):
-        engine = engine.placed()
+    engine = engine.placed() if isinstance(engine, PartitionedEngine) else engine
     weighed = engine.each(weighed_rows)
     ranks = search_positions(int(weighed[:, 1].sum()), most, seed)
     before = np.cumsum(weighed[:, 1]) - weighed[:, 1]
@@ -186,10 +185,10 @@ class PartitionedSource(Source):
         raise NotImplementedError
 
     def rows_at(self, positions: IntArray) -> Table:
-        found = self._rows_at(positions)
-        if found is None:
+        rows = self._rows_at(positions)
+        if rows is None:
             raise TableError("The table has no rows: at least one is needed.")
-        return found.in_order()
+        return rows.in_order()
 
     def _rows_at(self, positions: IntArray) -> RawRows | None:
         raise NotImplementedError
@@ -222,8 +221,8 @@ def rows_of_part(part: Any, start: int, positions: IntArray) -> RawRows | None:
     low, high = np.searchsorted(positions, [start, start + len(part)])
     if low == high:
         return None
-    own = positions[low:high]
-    return RawRows(own, (open_table(part).at(own - start),))
+    inside = positions[low:high]
+    return RawRows(inside, (open_table(part).at(inside - start),))
 
 
 def digest_part(part: Any, settings: TableSettings, weight: str | None) -> TableSummary | None:
@@ -254,7 +253,7 @@ class PartitionedEngine:
     axis: Axis
     blocks: Any  # encoded parts, as the library holds them
 
-    def placed(self) -> PartitionedEngine:
+    def placed(self) -> Engine:
         """The same rows in blocks that know their first row, which blocks of rows to be labelled do not."""
         raise NotImplementedError
 
