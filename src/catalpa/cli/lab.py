@@ -94,11 +94,13 @@ def run_command(
         text = text if len(text) <= 160 else f"{text[:157]}..."
         terminal.say(f"  {method} on {names} ({len(part)}): {text}")
     if as_published:
-        from catalpa.lab.published_table import as_published_table
-
-        for grid in as_published_table(rows, None, plan, "2").grids():
+        for grid in _as_published(path, RESULTS, protocol, "2", "ACC").restricted(plan.categorical).grids():
             terminal.show(to_plain(grid) + "\n")
-        terminal.say("More of it: catalpa lab table 2 --as-published --measure ARI, and table 3.")
+        if not RESULTS.exists():
+            terminal.say(f"No runs from unpicked seeds at {RESULTS}. Make them with: catalpa lab run")
+        terminal.say(
+            f"More of it: catalpa lab table 2 --as-published --published {path} --measure ARI, and table 3."
+        )
         return
     result_table = table(rows, plan, "2")
     if not result_table.cells.empty:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
@@ -39,6 +40,10 @@ class AsPublished:
     # (mean of k-modes from the rows that the runs of ``script`` start from) and ``kmodes_difference`` (from
     # its printed mean, which has other starts).
     cells: pd.DataFrame
+
+    def restricted(self, datasets: Sequence[str]) -> AsPublished:
+        """The same of these data sets only."""
+        return replace(self, cells=self.cells[self.cells["dataset"].isin(datasets)])
 
     def grids(self) -> list[Grid]:
         """A table for every printed column that is run again."""
