@@ -104,9 +104,11 @@ class Search:
     def _selected(self, k: int) -> MixtureFit:
         """The fit on the columns in which clusters differ, if most columns are associated with no other."""
         assert self._associated is not None
+        # Columns that are not even associated cannot be tied.
+        whole = self.table.with_ties_among(self._associated)
 
         def fit_on(columns: IntArray) -> MixtureFit | None:
-            table = self.table.on(columns)
+            table = whole.on(columns)
             if len(table.block) <= k:  # too few columns to tell k clusters apart
                 return None
             return replace(self, table=table)._best(k)
