@@ -23,12 +23,11 @@ from scipy.special import chdtrc
 from catalpa.cluster.grove.em import MixtureFit
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import LEAST_TIED_ROWS, SearchTable
-from catalpa.cluster.grove.special import log_gamma
 from catalpa.cluster.grove.ties import TiedForest
 from catalpa.steps.assign import share_and_count
 from catalpa.steps.counts import SharedCounts, cooccurrences, count_all
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import to_fixed_point_shares
+from catalpa.steps.soft.scores import log, to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.joined import JoinedAxis
 
@@ -278,6 +277,17 @@ class Selection:
                 columns = self._gaining(fit)
         return best
 
+    @cached_property
+    def price(self) -> float:
+        """Nats for a column in which clusters differ: the prior odds that it is common to all clusters.
+
+        The share of associated columns is the prior probability that clusters differ in a column. Without a
+        price, hundreds of columns of noise that happen to fit the clusters together have more evidence than
+        the few in which clusters do differ.
+        """
+        share = (len(self.screened) + 1.0) / (self._n_columns + 2.0)
+        return float(log(np.array((1.0 - share) / share)))
+
     @property
     def _n_columns(self) -> int:
         return self.table.axis.n_columns + int(self.table.block.numbers.shape[1])
@@ -285,10 +295,13 @@ class Selection:
     def _of_all(self, columns: IntArray) -> MixtureFit | None:
         """The best fit on some columns, with the others as common to all clusters."""
         fit = self.fit_on(columns)
-        if fit is None or len(columns) == self._n_columns:
-            return fit
+        if fit is None:
+            return None
+        evidence = fit.evidence - len(columns) * self.price
+        if len(columns) == self._n_columns:
+            return replace(fit, evidence=evidence)
         common = np.setdiff1d(np.arange(self._n_columns), columns)
-        evidence = fit.evidence + self._of_one(common) - price_of_choice(self._n_columns, len(columns))
+        evidence += self._of_one(common)
         return replace(with_common(fit, columns, self.table), evidence=evidence)
 
     def _of_one(self, columns: IntArray) -> float:
@@ -307,21 +320,6 @@ class Selection:
         apart = np.concatenate(mixture.evidence_by_column(fit.shared.counts))
         together = np.concatenate(mixture.evidence_by_column(fit.shared.counts.as_one_cluster()))
         return np.flatnonzero(apart > together)
-
-
-def price_of_choice(n: int, chosen: int) -> float:
-    """Logarithm of the number of sets of so many of n columns, in nats.
-
-    A set is found by looking at many. Without a price, hundreds of columns of noise that happen to fit the
-    clusters together have more evidence than the few columns in which clusters differ.
-
-    Examples
-    --------
-    >>> round(float(np.exp(price_of_choice(5, 2))), 6), price_of_choice(5, 5)
-    (10.0, 0.0)
-    """
-    ends = log_gamma(np.array([n, chosen, n - chosen], dtype=np.float64) + 1.0)
-    return max(float(ends[0] - ends[1] - ends[2]), 0.0) if 0 < chosen < n else 0.0
 
 
 def with_common(fit: MixtureFit, columns: IntArray, table: SearchTable) -> MixtureFit:
