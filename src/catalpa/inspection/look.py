@@ -57,12 +57,7 @@ RULES: tuple[Callable[[ColumnView], Judgement | None], ...] = (
     likely_order,
 )
 # The option that changes how a file is read.
-FILE_OPTIONS = {
-    "sheets": "--sheet",
-    "footer": "--skip-rows",
-    "total": "--skip-rows",
-    "encoding": "--encoding",
-}
+FILE_OPTIONS = {"sheets": "--sheet NAME", "encoding": "--encoding NAME"}
 LEFT_OUT = (Kind.CONSTANT, Kind.WEIGHT, Kind.IDENTIFIER, Kind.TEXT)
 
 
@@ -98,8 +93,7 @@ class Look:
     def of_file(self, findings: Sequence[FileFinding], dialect: Dialect | None) -> Look:
         """The same look with what was found in the file that the table came from."""
         lines = tuple(
-            TableFinding(Kind.FILE, (), one.safe, one.message, FILE_OPTIONS.get(one.kind, "--header"), 100.0)
-            for one in findings
+            TableFinding(Kind.FILE, (), one.safe, one.message, _file_option(one), 100.0) for one in findings
         )
         layout = {} if dialect is None else dialect.to_json()
         together = sorted((*lines, *self.lines), key=lambda line: not line.safe)
@@ -146,7 +140,7 @@ class Look:
     @property
     def summary(self) -> str:
         """How much was looked at, in a line."""
-        rows = "" if self.rows is None else f"{self.rows:,} rows, "
+        rows = "" if self.rows is None else f"{self.rows:,} row{'s' if self.rows != 1 else ''}, "
         sample = "" if self.looked_at == self.rows else f" ({self.looked_at:,} rows looked at)"
         return f"{rows}{self.columns:,} column{'s' if self.columns != 1 else ''}{sample}"
 
@@ -236,6 +230,13 @@ def look(source: Any, *, suggest: Sequence[str] = ()) -> Look:
         return _looked(table, table, len(table), suggest, every=True)
     at = np.sort(np.random.default_rng(0).permutation(len(table))[:MOST_ROWS])
     return _looked(table.at(at), table, len(table), suggest, every=False)
+
+
+def _file_option(finding: FileFinding) -> str:
+    """The option that changes what was found in a file."""
+    if finding.kind in ("total", "footer"):
+        return f"--skip-rows {','.join(map(str, finding.rows))}"
+    return FILE_OPTIONS.get(finding.kind, f"--header {finding.rows[0]}" if finding.rows else "--header none")
 
 
 def _first_rows(files: Scan) -> pa.Table:

@@ -26,6 +26,9 @@ ASIDE = re.compile(
     r"response)|prefer not.*|rather not.*|decline.*|refused?|"
     r"other(?: \(.*\)|, please.*)?|unknown(?: ?/.*)?|n/?a|"
     r"not applicable|does ?n[o']?t apply|weiß nicht|weiss nicht|keine angabe|keine antwort|sonstige[s]?|"
+    r"ne sa(?:it|is) pas|je ne sais pas|nsp|sans (?:opinion|réponse)|non concerné|autre|"
+    r"no sabe.*|no contesta|ns ?/ ?nc|sin opinión|otro|otra|non so|non sa|nessuna opinione|altro|"
+    r"weet (?:ik )?niet|geen (?:mening|antwoord)|anders|não se[i]|não sabe.*|outro|nie wiem|vet ej|"
     r"unbekannt|entfällt|trifft nicht zu/k\.a\.|no longer .*|undetermined|not applicable.*",
     re.I,
 )
@@ -115,22 +118,40 @@ _WORDS = re.compile(
     r"min(?:ute)?s?|cups?|people|persons?|personen|employees|mitarbeiter|times?|mal|miles|km|kg|cm|"
     r"per (?:day|week|month|year)|"
     r"a (?:day|week|month|year)|of age|each|in total|pro (?:tag|woche|monat|jahr)|children|"
-    r"kinder|per cup|total)\b",
+    r"kinder|per cup|total|ans?|an|años?|año|anni|anno|jaar|anos|lat|personnes?|personas?|enfants?|"
+    r"employés|fois(?: par (?:jour|semaine|mois|an))?|veces|volte|heures?|horas?|ore|uur|d'âge|de edad)\b",
     re.I,
 )
 _AMOUNT = r"([0-9]+(?:\.[0-9]+)?)(k|m)?"
-_NOTHING = ("none", "no", "zero", "nothing", "never", "keine", "keins", "nichts", "nie")
+_NOTHING = (
+    *("none", "no", "zero", "nothing", "never", "keine", "keins", "nichts", "nie"),
+    *(
+        "aucun",
+        "aucune",
+        "jamais",
+        "ninguno",
+        "ninguna",
+        "nunca",
+        "nessuno",
+        "nessuna",
+        "mai",
+        "geen",
+        "nooit",
+    ),
+)
 _RANGES = (
     (
         re.compile(
-            rf"{_AMOUNT}\s*(?:-|\u2013|\u2014|to|bis|and|until|~)\s*(?:under |less than |unter )?{_AMOUNT}"
+            rf"{_AMOUNT}\s*(?:-|\u2013|\u2014|to|bis|and|until|~|à|a|tot|até|et|y|e)\s*"
+            rf"(?:under |less than |unter )?{_AMOUNT}"
         ),
         "both",
     ),
     (
         re.compile(
-            r"(?:<|under|less than|below|unter|weniger als|up to|bis(?: zu)?|fewer than|at most|<=|≤|lt)\s*"
-            + _AMOUNT
+            r"(?:<|under|less than|below|unter|weniger als|jünger als|up to|bis(?: zu)?|fewer than|at most|"
+            r"<=|≤|lt|moins de|menos de|menor(?:es)? de|meno di|minder dan|jonger dan|jusqu'à|hasta|fino a|"
+            r"tot|poniżej)\s*" + _AMOUNT
         ),
         "below",
     ),
@@ -140,14 +161,16 @@ _RANGES = (
     ),
     (
         re.compile(
-            rf"(?:>|over|more than|above|über|mehr als|at least|mindestens|>=|≥|ab|gt)\s*{_AMOUNT}\s*\+?"
+            r"(?:>|over|more than|above|über|mehr als|älter als|at least|mindestens|>=|≥|ab|gt|plus de|"
+            r"más de|mas de|mayor(?:es)? de|più di|oltre|meer dan|ouder dan|mais de|a partir de|powyżej)\s*"
+            rf"{_AMOUNT}\s*\+?"
         ),
         "above",
     ),
     (
         re.compile(
-            rf"{_AMOUNT}\s*(?:\+|(?:or|oder|and|und)\s*(?:more|over|older|above|up|mehr|älter|"
-            r"higher|greater|darüber)|"
+            rf"{_AMOUNT}\s*(?:\+|(?:or|oder|and|und|et|ou|y|o|e|en)\s*(?:more|over|older|above|up|mehr|älter|"
+            r"higher|greater|darüber|plus|más|mas|oltre|più|ouder|meer|mais)|"
             r"plus|upwards?)"
         ),
         "above",
