@@ -6,9 +6,9 @@ Run from the root of the repository::
     python benchmarks/traffic.py --rows 1e6 1e7 --store results/traffic.csv
 
 Worker processes with ``--memory`` each (Dask: ``LocalCluster``, Spark: ``local-cluster[2,1,...]``) fit Grove,
-choose the number of clusters, report, and look for drift on a generated table in ``PARTS`` Parquet files, which
-is written once per size. Every engine and size is measured in a process of its own. The number of partitions is
-the same for every size, so what grows with the rows shows.
+choose the number of clusters, report, and look for drift on a generated table in ``PARTS`` Parquet files,
+which is written once per size. Every engine and size is measured in a process of its own. The number of
+partitions is the same for every size, so what grows with the rows shows.
 
 Dask: bytes that the scheduler writes to workers and reads from them, and what workers pass to each other.
 Spark: the functions that Python sends, and the sizes of the tasks' results in Spark's event log.
@@ -71,6 +71,11 @@ class Meter:
         self.sums[name] += amount
 
 
+def passed_on(dask_worker: Any) -> int:
+    """Bytes that a worker has sent to others."""
+    return int(dask_worker.transfer_outgoing_bytes_total)
+
+
 @contextmanager
 def on_dask(folder: Path, memory: str, meter: Meter) -> Iterator[tuple[Any, Callable[[str], None]]]:
     """A Dask frame on worker processes; the call after it reads what workers passed on."""
@@ -114,9 +119,6 @@ def on_dask(folder: Path, memory: str, meter: Meter) -> Iterator[tuple[Any, Call
     def counted_pass(*args: Any) -> Any:
         meter.note("passes")
         return computed(*args)
-
-    def passed_on(dask_worker: Any) -> int:
-        return int(dask_worker.transfer_outgoing_bytes_total)
 
     tcp.from_frames, tcp.TCP.read, tcp.TCP.write = counted_frames, counted_read, counted_write
     engine._computed = counted_pass

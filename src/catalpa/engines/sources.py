@@ -124,8 +124,7 @@ def without(names: Sequence[str], *left_out: str | None) -> tuple[str, ...]:
 
 def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
     """All rows of an engine that weigh something, or ``most`` of them: the same ones on every engine."""
-    if isinstance(engine, PartitionedEngine):
-        engine = engine.placed()
+    engine = engine.placed() if isinstance(engine, PartitionedEngine) else engine
     weighed = engine.each(weighed_rows)
     ranks = search_positions(int(weighed[:, 1].sum()), most, seed)
     before = np.cumsum(weighed[:, 1]) - weighed[:, 1]
@@ -254,7 +253,7 @@ class PartitionedEngine:
     axis: Axis
     blocks: Any  # encoded parts, as the library holds them
 
-    def placed(self) -> PartitionedEngine:
+    def placed(self) -> Engine:
         """The same rows in blocks that know their first row, which blocks of rows to be labelled do not."""
         raise NotImplementedError
 

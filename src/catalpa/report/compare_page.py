@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -122,7 +123,7 @@ def compare(
     )
 
 
-def _called(first: Any, second: Any, names: tuple[str, str] | None) -> tuple[str, str]:
+def _called(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
     """What the two clusterings are called: as given, by their column, or by their place."""
     if names is not None:
         if isinstance(names, str) or len(names) != 2:

@@ -202,7 +202,7 @@ def column_records(view: View) -> list[dict[str, Any]]:
     that repeats one further up says which: it does not count again.
     """
     per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
-    records = [
+    records: list[dict[str, Any]] = [
         {
             "column": found.column,
             "kind": "categorical",
