@@ -231,7 +231,8 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
     if len(decisions) > DECISIONS_SAID:
-        terminal.say(f"and {len(decisions) - DECISIONS_SAID} more columns were decided on: --json lists them")
+        more = len(decisions) - DECISIONS_SAID
+        terminal.say(f"and {more} more decision{'s' if more > 1 else ''} on columns: --json lists them")
     return model
 
 

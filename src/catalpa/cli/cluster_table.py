@@ -100,9 +100,10 @@ def _text(one: Mapping[str, Any]) -> str:
     """One cluster's numbers in a few words."""
     if one["mean"] is None:
         return f"{one['cluster']}: none"
-    told = f"{one['cluster']}: {figure(one['mean'])} ± {figure(one['sd'])}"
+    spread = one["sd"]
+    told = f"{one['cluster']}: {figure(one['mean'], spread)} ± {figure(spread)}"
     if one["quantiles"]:
-        told += f" ({figure(one['quantiles'][1])} to {figure(one['quantiles'][3])})"
+        told += f" ({figure(one['quantiles'][1], spread)} to {figure(one['quantiles'][3], spread)})"
     return told + (f", {percent(one['missing'])} missing" if one["missing"] else "")
 
 

@@ -112,7 +112,7 @@ def _trait(reason: Reason, shared: Container[str]) -> str:
     """A reason as a word or two."""
     if isinstance(reason, NumberReason):
         if not reason.far:
-            return f"{reason.column} near {figure(reason.mean)}"
+            return f"{reason.column} near {figure(reason.mean, reason.sd)}"
         return f"{'high' if reason.shift > 0 else 'low'} {reason.column}"
     answer = reason.category.casefold()
     if answer in YES + NO:  # the column is more informative than the answer

@@ -128,10 +128,10 @@ class NumberReason:
         name = shortened(self.column, NAME_WIDTH)
         if not self.far:
             spreads = f"SD {figure(self.sd)}; elsewhere {figure(self.sd_elsewhere)}"
-            return f"{name} concentrated around {figure(self.mean)} ({spreads})"
+            return f"{name} concentrated around {figure(self.mean, self.sd)} ({spreads})"
         away = figure(abs(self.mean / 2 - self.mean_elsewhere / 2) * 2)
         side = "above" if self.shift > 0 else "below"
-        return f"{name} {away} {side} the rest (mean {figure(self.mean)})"
+        return f"{name} {away} {side} the rest (mean {figure(self.mean, self.sd)})"
 
     missing: ClassVar[bool] = False
     rare: ClassVar[bool] = False

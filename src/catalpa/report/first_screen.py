@@ -55,9 +55,16 @@ def _number_line(reason: Mapping[str, Any]) -> dict[str, Any]:
     column = shortened(reason["column"], NAME_WIDTH)
     if abs(reason["shift"]) < FAR:
         spreads = f"SD {figure(reason['sd'])}, elsewhere {figure(reason['sd_elsewhere'])}"
-        return {"answer": f"{column} around {figure(reason['mean'])}", "columns": [], "figures": spreads}
+        return {
+            "answer": f"{column} around {figure(reason['mean'], reason['sd'])}",
+            "columns": [],
+            "figures": spreads,
+        }
     side = "high" if reason["shift"] > 0 else "low"
-    means = f"mean {figure(reason['mean'])}, elsewhere {figure(reason['mean_elsewhere'])}"
+    means = (
+        f"mean {figure(reason['mean'], reason['sd'])}, "
+        f"elsewhere {figure(reason['mean_elsewhere'], reason['sd_elsewhere'])}"
+    )
     return {"answer": f"{side} {column}", "columns": [], "figures": means}
 
 

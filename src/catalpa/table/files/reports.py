@@ -64,7 +64,7 @@ def _has_sections(table: Sequence[Sequence[str]], *, shares: bool) -> bool:
     if bases and shares and repeated:
         return True
     # A group whose rows lack all numbers is no title: its name stands in other rows too.
-    titles = {table[at][0] for at in sections if at + 1 not in sections} - set(labels)
+    titles = [table[at][0] for at in sections if at + 1 not in sections and table[at][0] not in labels]
     several = len(titles) >= max(FEWEST_SECTIONS, SECTIONS * len(table))
     return several and repeated and not any(map(str.isdigit, titles))
 
