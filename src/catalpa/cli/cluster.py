@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
 DEFAULT_METHOD = "grove"
+NAME_SHOWN = 60  # characters of a name
 NAMES_SAID = 6  # of columns that were decided on alike
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
@@ -245,10 +247,13 @@ def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
     >>> group_similar_decisions([f"column 'a' {same}", f"column 'b' {same}", "more"])
     ["columns 'a', 'b' hold 2 things: taken", 'more']
     """
+    from catalpa.explain.formatting import shortened
+
     columns: dict[str, list[str]] = {}
     for decision in decisions:
         found = re.fullmatch(r"column ('.*?'|\".*?\") (holds .*)", decision)
-        columns.setdefault(found[2] if found else decision, []).extend([found[1]] if found else [])
+        name = [repr(shortened(literal_eval(found[1]), NAME_SHOWN))] if found else []
+        columns.setdefault(found[2] if found else decision, []).extend(name)
     said = []
     for text, names in columns.items():
         if len(names) < 2:

@@ -25,7 +25,13 @@ FAR = 0.5  # smallest shift of a mean, in standard deviations
 TIGHT = 0.5  # largest ratio of the standard deviations inside and elsewhere of a concentrated number
 # Fields of a profile that a reason copies.
 FIGURES = ("means", "elsewhere", "sds", "sds_elsewhere", "shifts", "bits")
+QUESTION_BLANKS = 5  # between the words of a name that is a question or a statement
 CHANCE = 6.63  # 99 % quantile of the likelihood ratio under independence (chi-square, 1 df)
+
+
+def _is_question(column: str) -> bool:
+    """Whether a column is called by a question or a statement, to which there are answers."""
+    return column.endswith("?") or column.count(" ") >= QUESTION_BLANKS
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class CategoryReason:
     def _text_of_missing(self) -> str:
         """The reason in words: the values are missing, or they are given."""
         share, elsewhere, column = self.share, self.share_elsewhere, shortened(self.column, NAME_WIDTH)
-        is_question = column.endswith("?")
+        is_question = _is_question(self.column)
         if self.rare:
             if is_question and not share:
                 return f'all answered "{column}" (elsewhere {percent(elsewhere)} did not)'
@@ -72,6 +78,8 @@ class CategoryReason:
         '92 % feathers=1 (18 % elsewhere)'
         >>> CategoryReason("smokes", "daily", 0.01, 0.3, 0.1).text
         'hardly any smokes=daily (1 % here, 30 % elsewhere)'
+        >>> CategoryReason("How do you like your steak?", "Rare", 0.4, 0.1, 0.1).text
+        '40 % answered "Rare" to "How do you like your steak?" (10 % elsewhere)'
         >>> CategoryReason("How do you like your steak?", "(missing)", 0.0, 0.41, 0.1).text
         'all answered "How do you like your steak?" (elsewhere 41 % did not)'
         >>> CategoryReason("smokes", "(missing)", 0.0, 0.3, 0.1).text
@@ -81,7 +89,10 @@ class CategoryReason:
         """
         if self.missing:
             return self._text_of_missing()
-        named = f"{shortened(self.column, NAME_WIDTH)}={shortened(self.category, NAME_WIDTH)}"
+        column, category = (shortened(name, NAME_WIDTH) for name in (self.column, self.category))
+        named = (
+            f'answered "{category}" to "{column}"' if _is_question(self.column) else f"{column}={category}"
+        )
         elsewhere = f"{percent(self.share_elsewhere)} elsewhere"
         if not self.rare:
             return f"{percent(self.share)} {named} ({elsewhere if self.share_elsewhere else 'nowhere else'})"
