@@ -196,11 +196,11 @@ class PartitionedSource(Source):
         return work if self.preparation is None else partial(_after_recipe, self.preparation, work)
 
     def rows_at(self, positions: IntArray) -> Table:
-        found = self._rows_at(positions)
-        if found is None:
+        rows = self._rows_at(positions)
+        if rows is None:
             raise TableError("The table has no rows: at least one is needed.")
-        rows = found.in_order()
-        return rows if self.preparation is None else self.preparation(rows)
+        table = rows.in_order()
+        return table if self.preparation is None else self.preparation(table)
 
     def _rows_at(self, positions: IntArray) -> RawRows | None:
         raise NotImplementedError
@@ -233,8 +233,8 @@ def rows_of_part(part: Any, start: int, positions: IntArray) -> RawRows | None:
     low, high = np.searchsorted(positions, [start, start + len(part)])
     if low == high:
         return None
-    own = positions[low:high]
-    return RawRows(own, (open_table(part).at(own - start),))
+    inside = positions[low:high]
+    return RawRows(inside, (open_table(part).at(inside - start),))
 
 
 def digest_part(part: Any, settings: TableSettings, weight: str | None) -> TableSummary | None:

@@ -87,16 +87,16 @@ def _constant(judgements: Sequence[Judgement]) -> tuple[str, str]:
 
 def _tick(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
-    told = _many(columns, "is a tick box", "are tick boxes")
-    return f'{told}: empty means "{NOT_TICKED}", not "missing".', _keep(judgements)
+    text = _many(columns, "is a tick box", "are tick boxes")
+    return f'{text}: empty means "{NOT_TICKED}", not "missing".', _keep(judgements)
 
 
 def _weight(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     mean = f" (mean {judgements[0].facts['mean']:.3g})" if len(columns) == 1 else ""
-    told = _many(columns, f"looks like a survey weight{mean}", "look like survey weights")
-    rest = "is not clustered on" if len(columns) == 1 else "are not clustered on"
-    return f"{told} and {rest}. To weight the rows, name it.", f"--weight {shlex.quote(columns[0])}"
+    text = _many(columns, f"looks like a survey weight{mean}", "look like survey weights")
+    ending = "is not clustered on" if len(columns) == 1 else "are not clustered on"
+    return f"{text} and {ending}. To weight the rows, name it.", f"--weight {shlex.quote(columns[0])}"
 
 
 def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -110,8 +110,8 @@ def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
             "--accept date",
         )
     parts = "year and month" if "%d" not in form else "year, month and weekday"
-    told = f"{_many(columns, 'holds', 'hold')} dates ({form}): split into {parts}.{also}"
-    return told, _keep(judgements)
+    text = f"{_many(columns, 'holds', 'hold')} dates ({form}): split into {parts}.{also}"
+    return text, _keep(judgements)
 
 
 def _time(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -133,24 +133,24 @@ def _list(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns, mark = [judgement.column for judgement in judgements], judgements[0].facts["mark"]
     items = f" ({judgements[0].facts['items']} different ones)" if len(columns) == 1 else ""
     shown = {"\n": "line end"}.get(mark, mark)
-    told = _many(columns, "holds", "hold")
+    text = _many(columns, "holds", "hold")
     return (
-        f'{told} several answers per cell, separated by "{shown}"{items}: one yes/no column for each answer.',
+        f'{text} several answers per cell, separated by "{shown}"{items}: one yes/no column for each answer.',
         _keep(judgements),
     )
 
 
 def _identifier(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
-    told = _many(columns, "is (almost) unique per row: it looks like an identifier", "look like identifiers")
-    return f"{told}{', left out' if len(columns) == 1 else ': left out'}.", _keep(judgements)
+    text = _many(columns, "is (almost) unique per row: it looks like an identifier", "look like identifiers")
+    return f"{text}{', left out' if len(columns) == 1 else ': left out'}.", _keep(judgements)
 
 
 def _text(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     if not judgements[0].safe:
-        told = _many(columns, "may be names or codes", "may be names or codes")
-        return f"{told}: most of their values are different. Accepting leaves them out.", "--accept text"
+        text = _many(columns, "may be names or codes", "may be names or codes")
+        return f"{text}: most of their values are different. Accepting leaves them out.", "--accept text"
     if len(columns) == 1:
         different = judgements[0].facts["different"]
         return (
@@ -171,24 +171,24 @@ def _order(judgements: Sequence[Judgement]) -> tuple[str, str]:
     also = _become_missing(facts["aside"])
     order = shlex.quote("<".join(facts["levels"]))
     if judgements[0].safe:
-        told = _many(columns, "is an ordered scale", "are ordered scales")
-        return f"{told}: {' < '.join(shown)}.{also}", f"--order {shlex.quote(columns[0])}={order}"
+        text = _many(columns, "is an ordered scale", "are ordered scales")
+        return f"{text}: {' < '.join(shown)}.{also}", f"--order {shlex.quote(columns[0])}={order}"
     ranges = list(dict.fromkeys((one.facts["levels"][0], one.facts["levels"][-1]) for one in judgements))
     if len(ranges) > 1:
-        told = " or ".join(f"{low} to {high}" for low, high in ranges[:3]) + (
+        text = " or ".join(f"{low} to {high}" for low, high in ranges[:3]) + (
             " ..." if len(ranges) > 3 else ""
         )
         return (
-            f"{_many(columns, 'holds', 'hold')} whole numbers that may be ordered answers ({told}).",
+            f"{_many(columns, 'holds', 'hold')} whole numbers that may be ordered answers ({text}).",
             "--accept order",
         )
-    told = _many(columns, "may be ordered", "may be ordered")
+    text = _many(columns, "may be ordered", "may be ordered")
     if judgements[0].facts.get("by_data"):
         return (
-            f"{told}, judging by the other columns: {' < '.join(shown)}?",
+            f"{text}, judging by the other columns: {' < '.join(shown)}?",
             f"--order {shlex.quote(columns[0])}=...",
         )
-    return f"{told}: {' < '.join(shown)}?{also}", "--accept order"
+    return f"{text}: {' < '.join(shown)}?{also}", "--accept order"
 
 
 def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -197,8 +197,8 @@ def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
     low, high = (number_text(float(end)) for end in ranges.most_common(1)[0][0])
     beside = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
     codes = " and ".join(filter(None, (", ".join(facts["codes"][:-1]), facts["codes"][-1])))
-    told = f"{_many(columns, 'holds', 'hold')} {codes} beside {beside}"
-    return f'{told}: probably "no answer".', "--accept sentinel"
+    text = f"{_many(columns, 'holds', 'hold')} {codes} beside {beside}"
+    return f'{text}: probably "no answer".', "--accept sentinel"
 
 
 def _unknown(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -210,8 +210,8 @@ def _unknown(judgements: Sequence[Judgement]) -> tuple[str, str]:
     count = sum(judgement.facts["count"] for judgement in judgements)
     cells = f"{count:,} cell{'s' if count != 1 else ''}"
     stand = "a missing value" if len(words) == 1 else "missing values"
-    told = f"{_words(words)} may stand for {stand} in {named(columns)} ({cells})."
-    return told, "--accept unknown"
+    text = f"{_words(words)} may stand for {stand} in {named(columns)} ({cells})."
+    return text, "--accept unknown"
 
 
 def _become_missing(words: Sequence[str]) -> str:
@@ -236,10 +236,10 @@ def _words(words: Sequence[str]) -> str:
 def _categories(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     if len(columns) == 1:
-        told = f"{_quoted(columns[0])} has {judgements[0].facts['different']:,} categories."
+        text = f"{_quoted(columns[0])} has {judgements[0].facts['different']:,} categories."
     else:
-        told = f"{_many(columns, '', 'have more than 40 categories each')}."
-    return f'{told} Accepting groups those below 1 % of the rows as "other".', "--accept many"
+        text = f"{_many(columns, '', 'have more than 40 categories each')}."
+    return f'{text} Accepting groups those below 1 % of the rows as "other".', "--accept many"
 
 
 _WORDS: dict[Kind, Callable[[Sequence[Judgement]], tuple[str, str]]] = {
@@ -297,9 +297,9 @@ def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
     """For every kind a line: the columns that add no new information, and which columns tell it."""
     findings = []
     for kind, verb, verbs in _REPEATS:
-        own = [pair for pair in pairs if pair.kind is kind]
+        group = [pair for pair in pairs if pair.kind is kind]
         sources: dict[str, list[str]] = {}
-        for pair in own:
+        for pair in group:
             sources.setdefault(pair.other, []).append(pair.column)
         if not sources:
             continue
@@ -312,7 +312,7 @@ def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
                 for other, given in list(sources.items())[:REPEATS_NAMED]
             )
             message = f"{len(sources)} columns {verbs} ({shown}, ...): {_COUNTED[True]}."
-        columns = tuple(dict.fromkeys([*sources, *(pair.column for pair in own)]))
+        columns = tuple(dict.fromkeys([*sources, *(pair.column for pair in group)]))
         change = f"--drop {shlex.quote(_listed(list(sources)))}"
         findings.append(TableFinding(kind, columns, False, message, change, CONSEQUENCE[kind] * len(sources)))
     return findings
