@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -14,6 +15,7 @@ from catalpa.arrays import safe_divide
 from catalpa.explain.formatting import MISSING, category_names, figure, percent, shortened
 from catalpa.explain.numbers import Amounts, NumberProfile
 from catalpa.table.blocks import FloatArray
+from catalpa.table.gap_blocks import ANSWERED, UP_TO
 from catalpa.table.schema import Column, Schema
 
 NAME_WIDTH = 60  # of columns and categories in a sentence
@@ -25,6 +27,7 @@ FAR = 0.5  # smallest shift of a mean, in standard deviations
 TIGHT = 0.5  # largest ratio of the standard deviations inside and elsewhere of a concentrated number
 # Fields of a profile that a reason copies.
 FIGURES = ("means", "elsewhere", "sds", "sds_elsewhere", "shifts", "bits")
+_BLOCK = re.compile(r" and [0-9]+ more$")  # of columns that are missing together
 QUESTION_BLANKS = 5  # between the words of a name that is a question or a statement
 CHANCE = 6.63  # 99 % quantile of the likelihood ratio under independence (chi-square, 1 df)
 
@@ -57,8 +60,9 @@ class CategoryReason:
 
     def _text_of_missing(self) -> str:
         """The reason in words: the values are missing, or they are given."""
-        share, elsewhere, column = self.share, self.share_elsewhere, shortened(self.column, NAME_WIDTH)
-        is_question = _is_question(self.column)
+        share, elsewhere = self.share, self.share_elsewhere
+        column = shortened(self.column.removesuffix(UP_TO), NAME_WIDTH)
+        is_question = _is_question(self.column) or self.column.endswith(UP_TO) or bool(_BLOCK.search(column))
         if self.rare:
             if is_question and not share:
                 return f'all answered "{column}" (elsewhere {percent(elsewhere)} did not)'
@@ -82,6 +86,10 @@ class CategoryReason:
         'hardly any smokes=daily (1 % here, 30 % elsewhere)'
         >>> CategoryReason("How do you like your steak?", "Rare", 0.4, 0.1, 0.1).text
         '40 % answered "Rare" to "How do you like your steak?" (10 % elsewhere)'
+        >>> CategoryReason("Q3 and 19 more", "answered", 1.0, 0.7, 0.1).text
+        '100 % answered "Q3 and 19 more" (70 % elsewhere)'
+        >>> CategoryReason("Q3 to Q40: answered up to", "Q12", 0.0, 0.3, 0.1).text
+        'none answered up to "Q12" (30 % elsewhere)'
         >>> CategoryReason("How do you like your steak?", "(missing)", 0.0, 0.41, 0.1).text
         'all answered "How do you like your steak?" (elsewhere 41 % did not)'
         >>> CategoryReason("smokes", "(missing)", 0.0, 0.3, 0.1).text
@@ -92,14 +100,18 @@ class CategoryReason:
         if self.missing:
             return self._text_of_missing()
         column, category = (shortened(name, NAME_WIDTH) for name in (self.column, self.category))
-        named = (
-            f'answered "{category}" to "{column}"' if _is_question(self.column) else f"{column}={category}"
-        )
+        named, none = f"{column}={category}", "no"
+        if self.column.endswith(UP_TO):
+            named, none = f'answered up to "{category}"', "none"
+        elif self.category == ANSWERED and _BLOCK.search(self.column):
+            named, none = f'answered "{column}"', "none"
+        elif _is_question(self.column):
+            named, none = f'answered "{category}" to "{column}"', "none"
         elsewhere = f"{percent(self.share_elsewhere)} elsewhere"
         if not self.rare:
             return f"{percent(self.share)} {named} ({elsewhere if self.share_elsewhere else 'nowhere else'})"
         if not self.share:
-            return f"no {named} ({elsewhere})"
+            return f"{none} {named} ({elsewhere})"
         return f"hardly any {named} ({percent(self.share)} here, {elsewhere})"
 
     def record(self) -> dict[str, Any]:
