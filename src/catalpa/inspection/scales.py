@@ -42,6 +42,8 @@ _INFINITE = float("inf")
 
 def ordered_words(view: ColumnView) -> Judgement | None:
     """Levels whose order the words tell: safe."""
+    if view.ordered:
+        return _declared_order(view)
     levels, aside = _levels(view)
     if not FEWEST <= len(levels) <= MOST:
         return None
@@ -59,6 +61,23 @@ def ordered_words(view: ColumnView) -> Judgement | None:
     changes["missing"] = tuple((level, None) for level in aside)
     facts = {"levels": order, "aside": aside}
     return Judgement(Kind.ORDER, view.name, True, changes, facts, key=tuple(order))
+
+
+def _declared_order(view: ColumnView) -> Judgement | None:
+    """Answers such as "don't know" among ordered categories, which have no place in their order."""
+    aside = [value for value in view.values if _is_aside(value)]
+    order = [value for value in view.values if value not in aside]
+    if not aside or len(order) < FEWEST:
+        return None
+    changes = {"categories": tuple((level, None) for level in order), "ordered": True}
+    changes["missing"] = tuple((level, None) for level in aside)
+    return Judgement(
+        Kind.ORDER, view.name, True, changes, {"levels": order, "aside": aside}, key=tuple(order)
+    )
+
+
+def _is_aside(value: str) -> bool:
+    return ASIDE.fullmatch(plain_quotes(value.strip(" ."))) is not None
 
 
 def likely_order(view: ColumnView) -> Judgement | None:
@@ -106,7 +125,7 @@ def _levels(view: ColumnView) -> tuple[list[str], list[str]]:
     """The levels of a column of text, and the answers that have no place in an order."""
     if view.form is not Form.TEXT or view.ordered or not FEWEST <= view.different <= MOST + 5:
         return [], []
-    aside = [value for value in view.values if ASIDE.fullmatch(plain_quotes(value.strip(" .")))]
+    aside = [value for value in view.values if _is_aside(value)]
     return [value for value in view.values if value not in aside], aside
 
 
