@@ -127,7 +127,7 @@ def cluster(
         data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
         if earlier is None or chosen(preparing):
-            model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
+            model.set_params(recipe=recipe_of(data, table, preparing, terminal))
         else:
             model.set_params(recipe=fitted_of(earlier).recipe)
         fitted(terminal, model, data.rows, data.weights)

@@ -37,6 +37,11 @@ def _is_question(column: str) -> bool:
     return column.endswith("?") or column.count(" ") >= QUESTION_BLANKS
 
 
+def _plain(reason: Any) -> dict[str, Any]:
+    """The fields of a reason; without the title if it has none."""
+    return {name: value for name, value in asdict(reason).items() if name != "title" or value}
+
+
 @dataclass(frozen=True)
 class CategoryReason:
     """A category that is more common in a cluster than elsewhere, or much rarer."""
@@ -47,6 +52,12 @@ class CategoryReason:
     share: float
     share_elsewhere: float
     bits: float  # mutual information with membership in the cluster, per row with a value
+    title: str = ""  # short label of the column, if a codebook or a recipe has one
+
+    @property
+    def called(self) -> str:
+        """The short label of the column, or its name."""
+        return self.title or self.column
 
     @property
     def rare(self) -> bool:
@@ -61,8 +72,8 @@ class CategoryReason:
     def _text_of_missing(self) -> str:
         """The reason in words: the values are missing, or they are given."""
         share, elsewhere = self.share, self.share_elsewhere
-        column = shortened(self.column.removesuffix(UP_TO), NAME_WIDTH)
-        is_question = _is_question(self.column) or self.column.endswith(UP_TO) or bool(_BLOCK.search(column))
+        column = shortened(self.called.removesuffix(UP_TO), NAME_WIDTH)
+        is_question = _is_question(self.called) or self.column.endswith(UP_TO) or bool(_BLOCK.search(column))
         if self.rare:
             if is_question and not share:
                 return f'all answered "{column}" (elsewhere {percent(elsewhere)} did not)'
@@ -99,13 +110,13 @@ class CategoryReason:
         """
         if self.missing:
             return self._text_of_missing()
-        column, category = (shortened(name, NAME_WIDTH) for name in (self.column, self.category))
+        column, category = (shortened(name, NAME_WIDTH) for name in (self.called, self.category))
         named, none = f"{column}={category}", "no"
         if self.column.endswith(UP_TO):
             named, none = f'answered up to "{category}"', "none"
         elif self.category == ANSWERED and _BLOCK.search(self.column):
             named, none = f'answered "{column}"', "none"
-        elif _is_question(self.column):
+        elif _is_question(self.called):
             named, none = f'answered "{category}" to "{column}"', "none"
         elsewhere = f"{percent(self.share_elsewhere)} elsewhere"
         if not self.rare:
@@ -117,7 +128,7 @@ class CategoryReason:
     def record(self) -> dict[str, Any]:
         """The reason as plain values, for JSON."""
         kind = "rare" if self.rare else "common"
-        return {"kind": kind, **asdict(self), "missing": self.missing, "text": self.text}
+        return {"kind": kind, **_plain(self), "missing": self.missing, "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,12 @@ class NumberReason:
     sd_elsewhere: float
     shift: float  # distance of the means in standard deviations of the column
     bits: float  # mutual information with membership in the cluster, per row with a number
+    title: str = ""  # short label of the column, if a codebook or a recipe has one
+
+    @property
+    def called(self) -> str:
+        """The short label of the column, or its name."""
+        return self.title or self.column
 
     @property
     def far(self) -> bool:
@@ -150,7 +167,7 @@ class NumberReason:
         >>> NumberReason("age", 41.5, 41.0, 2.0, 14.0, 0.05, 0.2).text
         'age concentrated around 41.5 (SD 2; elsewhere 14)'
         """
-        name = shortened(self.column, NAME_WIDTH)
+        name = shortened(self.called, NAME_WIDTH)
         if not self.far:
             spreads = f"SD {figure(self.sd)}; elsewhere {figure(self.sd_elsewhere)}"
             return f"{name} concentrated around {figure(self.mean, self.sd)} ({spreads})"
@@ -163,7 +180,7 @@ class NumberReason:
 
     def record(self) -> dict[str, Any]:
         """The reason as plain values, for JSON."""
-        return {"kind": "number", **asdict(self), "text": self.text}
+        return {"kind": "number", **_plain(self), "text": self.text}
 
 
 Reason: TypeAlias = CategoryReason | NumberReason
@@ -310,10 +327,14 @@ def _of_numbers(numbers: NumberProfile, cluster: int, rows_per_weight: float) ->
     far = (np.abs(shifts) >= FAR) | (sds < TIGHT * elsewhere)
     likely = 2 * math.log(2) * numbers.bits[cluster] * total >= CHANCE
     enough = seen >= np.minimum(ROWS, seen / np.maximum(1.0 - numbers.missing[cluster], 1e-9))
-    return [
-        NumberReason(numbers.columns[at], *(float(values[at]) for values in figures.values()))
-        for at in np.flatnonzero(far & likely & enough)
-    ]
+    listed = []
+    for at in np.flatnonzero(far & likely & enough):
+        mean, mean_elsewhere, sd, sd_elsewhere, shift, bits = (
+            float(values[at]) for values in figures.values()
+        )
+        name = numbers.columns[at]
+        listed.append(NumberReason(name, mean, mean_elsewhere, sd, sd_elsewhere, shift, bits))
+    return listed
 
 
 def _both(counts: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -52,7 +52,7 @@ def answer_lines(reasons: Iterable[Mapping[str, Any]], most: int = MOST_LINES) -
 
 
 def _number_line(reason: Mapping[str, Any]) -> dict[str, Any]:
-    column = shortened(reason["column"], NAME_WIDTH)
+    column = shortened(reason.get("title") or reason["column"], NAME_WIDTH)
     if abs(reason["shift"]) < FAR:
         spreads = f"SD {figure(reason['sd'])}, elsewhere {figure(reason['sd_elsewhere'])}"
         return {
@@ -70,7 +70,10 @@ def _number_line(reason: Mapping[str, Any]) -> dict[str, Any]:
 
 def _category_line(reason: Mapping[str, Any]) -> dict[str, Any]:
     rare, share, elsewhere = reason["kind"] == "rare", reason["share"], reason["share_elsewhere"]
-    column, answer = shortened(reason["column"], NAME_WIDTH), shortened(reason["category"], NAME_WIDTH)
+    column, answer = (
+        shortened(reason.get("title") or reason["column"], NAME_WIDTH),
+        shortened(reason["category"], NAME_WIDTH),
+    )
     if reason["missing"]:
         answer = "answered" if rare else "missing"
         if rare:
