@@ -277,7 +277,13 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
     weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
     per_weight = rows_per_weight(fitted.rows, weight)
     numbers, groups = number_profile(fitted), group_numbers(repeats_of(fitted))
-    return reasons(by_category, fitted.schema, numbers, top=top, rows_per_weight=per_weight, groups=groups)
+    listed = reasons(by_category, fitted.schema, numbers, top=top, rows_per_weight=per_weight, groups=groups)
+    recipe = fitted.recipe
+    if recipe is None or not recipe.titles:
+        return listed
+    return [
+        [replace(one, title=recipe.title_of(one.column) or "") for one in of_cluster] for of_cluster in listed
+    ]
 
 
 def repeats_of(fitted: Fitted) -> list[list[str]]:

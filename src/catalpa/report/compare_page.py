@@ -97,7 +97,7 @@ def compare(
     Comparison(5 rows: 80% stay together, adjusted Rand 0.17; .save('comparison.html') writes the page)
     """
     recipes = [fitted_of(one).recipe for one in (first, second) if isinstance(one, Clusterer)]
-    table = None if X is None else table_for_rows(X, sample_weight, *recipes)
+    table = None if X is None else table_for_rows(X, sample_weight)
     # Rows that moved are described as the first model with a recipe reads them.
     recipe = next((one for one in recipes if one is not None), None)
     if isinstance(table, TableElsewhere):

@@ -58,11 +58,15 @@ class Document:
             percent=percent,
             amount=row_count_text,
             figure=figure,
-            short=lambda name: shortened(name, NAME_WIDTH),
+            short=self._short,
             many=lambda number, thing: f"{row_count_text(number)} {thing}{'' if number == 1 else 's'}",
             **self._content(),
         )
         return str(page)
+
+    def _short(self, name: str) -> str:
+        """A name as the page shows it; its title, if the summary has one."""
+        return shortened(self.summary.get("titles", {}).get(name, name), NAME_WIDTH)
 
     def to_json(self) -> str:
         """The summary as JSON."""

@@ -138,7 +138,7 @@ def explorer_of(
 ) -> Explorer:
     """See ``explore``; the verdict is measured on random samples of the rows if it is not given."""
     fitted = fitted_of(model)
-    table = table_for_rows(X, sample_weight, fitted.recipe)
+    table = table_for_rows(X, sample_weight)
     if isinstance(table, TableElsewhere):
         title = f"{title} (a random sample of {SAMPLE_ROWS:,} of {table.source.n_rows:,} rows)"
         table = drawn_table(table)
