@@ -194,13 +194,13 @@ def test_a_tried_row_is_explained_as_by_the_model(page, planted):
         """
     )
     explanation = models[1].explain(row)
-    assert page.ask(ANSWER) == explanation.label
+    assert page.ask(ANSWER) == explanation.cluster
     support = [cell for cell in explanation.cells if cell.contribution > 0][:4]
     told = page.ask("[...document.querySelectorAll('ul.why b')].map(e => e.textContent.split(':')[0])")
     assert told == [cell.column for cell in support]
     amounts = page.ask("[...document.querySelectorAll('ul.why small')].map(e => parseFloat(e.textContent))")
     assert amounts == pytest.approx([cell.contribution for cell in support], rel=0.06)
-    assert f"not cluster {explanation.rival}" in page.ask("document.getElementById('answer').textContent")
+    assert f"not cluster {explanation.next}" in page.ask("document.getElementById('answer').textContent")
 
 
 def test_the_verdict_stands_first_and_noise_looks_like_noise(open_page, page, tmp_path, planted):

@@ -252,7 +252,7 @@ def _typical(view: View, name: str) -> float | None:
     if not known:
         return None
     rows = sum(float(one["rows"]) for one in known)
-    return float(f"{sum(one['mean'] * float(one['seen']) / rows for one in known):.3g}")
+    return float(f"{sum(one['mean'] * float(one['rows']) / rows for one in known):.3g}")
 
 
 def _word_columns(scoring: Scoring, view: View) -> list[dict[str, Any]]:
