@@ -1,6 +1,7 @@
 """Every public function that takes a table, and every kind of table: what comes of each pair.
 
 ``python -m tests.engines.every_function`` writes the table of ``docs/guides/scale.md``; a test compares them.
+With names of functions it tries only these again.
 """
 
 from __future__ import annotations
@@ -271,16 +272,17 @@ def main() -> None:
     """Write the table of the page from what comes of every pair."""
     from tests.engines.test_weight_column import KINDS as MADE
 
-    frame, outcomes = wide_rows(), dict[str, dict[str, str]]()
-    known = rows()
+    frame, known, wanted = wide_rows(), rows(), sys.argv[1:] or list(FUNCTIONS)
+    outcomes = written() if sys.argv[1:] else {}
     models = MODEL.fit(known), catalpa.KPrototypes(3, random_state=0, n_init=1).fit(known)
     with tempfile.TemporaryDirectory() as folder:
         request: Any = Fixtures(folder)
-        for name in FUNCTIONS:
+        for name in wanted:
             own = frame[columns_of(name)]
             outcomes[name] = {
                 title: outcome(name, MADE[kind](own, request), models)[0] for title, kind in KINDS.items()
             }
+    outcomes = {name: outcomes[name] for name in FUNCTIONS if name in outcomes}
     page = PAGE.read_text(encoding="utf-8")
     before, after = page.split(BEGIN)[0], page.split(END)[1]
     PAGE.write_text(f"{before}{BEGIN}\n{section(outcomes)}\n{END}{after}", encoding="utf-8")

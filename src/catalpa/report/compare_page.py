@@ -14,7 +14,7 @@ from catalpa.engines.local import opener_for
 from catalpa.engines.sources import without
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.labelled import TableElsewhere, table_for_rows
+from catalpa.estimator.labelled import TableElsewhere, columns_of_fit, table_for_rows
 from catalpa.estimator.naming import all_names
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.crosstab import Crosstab, crosstab
@@ -217,7 +217,8 @@ def _clustering(given: Any, X: Any, name: str, columns: list[str]) -> tuple[IntA
             raise ParameterError(
                 f"The {name} clustering is a model: give the table, compare(first, second, X)."
             )
-        return np.asarray(given._nearest(_without(X, columns))), _made_by(given)
+        rows = columns_of_fit(given, _without(X, columns))
+        return np.asarray(given._nearest(rows)), _made_by(given)
     if isinstance(given, str):
         if X is None:
             raise ParameterError(
