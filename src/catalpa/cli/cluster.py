@@ -6,6 +6,7 @@ import re
 import warnings
 from ast import literal_eval
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -228,6 +229,9 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
         if not terminal.json:
             warnings.simplefilter("ignore", NoStructureWarning)  # the verdict says the same
         model.fit(rows, sample_weight=weights)
+    # Whoever loads the model never chose the library that the command reads files with.
+    found = fitted_of(model)
+    model._fitted = replace(found, schema=replace(found.schema, library="pandas"))
     terminal.say(model.verdict_.sentence)
     decisions = group_similar_decisions([*model.schema_.decisions, *column_notes(fitted_of(model))])
     for decision in decisions[:DECISIONS_SAID]:
