@@ -1,5 +1,4 @@
-"""Columns of noise: if most columns are not associated with any other, clusters are searched in a subset of
-the columns.
+"""Selection of columns: if most columns are noise, clusters are searched in a subset of the columns.
 
 Under local independence, a column that is not associated with any other column does not differ between
 clusters. Hundreds of such columns mask the informative ones, so columns are selected by the evidence of all

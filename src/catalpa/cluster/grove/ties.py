@@ -241,9 +241,11 @@ class TiedForest:
     def gains(
         self, pairs: FloatArray, shares: FloatArray, conditional: FloatArray, weights: FloatArray
     ) -> list[float]:
-        """gain' of every edge: evidence of the pairs beyond that of independent columns, in nats. The gain of
-        the pooled pairs, plus the gain of the lift inside clusters. ``pairs`` (k, pairs) are counts in rows;
-        ``shares`` (k, V) and ``conditional`` (k, pairs) the estimates; ``weights`` (k,) add up to 1.
+        """gain' of every edge: evidence of the pairs beyond that of independent columns, in nats.
+
+        The gain of the pooled pairs, plus the gain of the lift inside clusters. ``pairs`` (k, pairs) are
+        counts in rows; ``shares`` (k, V) and ``conditional`` (k, pairs) the estimates; ``weights`` (k,) add
+        up to 1.
         """
         joined, places = self.tied.joined, list(self.tied.joined.plain.slices())
         gains = []

@@ -47,7 +47,10 @@ class MissingIndicators:
     def costs(
         self, sizes: FloatArray, seen: FloatArray, left: int, anchor: FloatArray, level: FloatArray
     ) -> FloatArray:
-        """Anchors (k,) with the costs of missing numbers, without ``left`` rows of every cluster."""
+        """Anchors (k,) with the costs of missing numbers; the rest of a present one's cost joins ``level``.
+
+        ``left`` rows are taken out of every cluster.
+        """
         less = np.maximum(sizes - left, 0.0)
         for column in self.columns:
             centre = self.centre(self._cells(sizes, seen[:, column]), int(column))
