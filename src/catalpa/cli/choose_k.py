@@ -42,7 +42,7 @@ def choose_k(
     force: options.Force = False,
     terminal: JsonTerminal,
 ) -> None:
-    """Try several numbers of clusters and say which one to take, and why.
+    """Fit several numbers of clusters, and print the recommended one and why.
 
     For example:
 
@@ -81,7 +81,7 @@ def choose_k(
         record["verdict"] = choice.verdict.to_dict()
         terminal.show_json({**record, "table": choice.records})
         return
-    # The verdict first, on the other stream: the table is data.
+    # The verdict goes to standard error, because the table is data.
     terminal.say(choice.verdict.sentence)
     terminal.say(choice.reason)
     if choice.levels is not None and choice.levels.fine > 1:
@@ -93,7 +93,7 @@ def choose_k(
 def _method_to_try(method: str, least: int, most: int) -> MethodEntry:
     from catalpa.cluster.registry import find_method
 
-    # Said here, in the words of the options.
+    # Printed here, because it names options.
     if least > most:
         raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")
     entry = find_method(method)

@@ -124,7 +124,7 @@ def _repeated(
 
 
 def _file_options(csv: options.CsvFile) -> list[str]:
-    """Options that say how the file is read, as they were given."""
+    """The options for reading the file, as given."""
     named = {name.replace("_", "-"): getattr(csv, name) for name in csv.__dataclass_fields__}
     settings = {
         name: value for name, value in named.items() if value and not (name == "decimal" and value == ".")

@@ -1,4 +1,4 @@
-"""``catalpa export``: what a model found in a table, as files for other programs."""
+"""``catalpa export``: results of a model on a table, as files for other programs."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class OfficeFiles:
 
     @property
     def drawings(self) -> list[Path]:
-        """Every file that there may be in the folder of charts."""
+        """All files that may be written to the folder of charts."""
         from catalpa.report.chart_files import FILES
 
         return [] if self.charts is None else [self.charts / name for name in FILES]
 
     def check(self, *, force: bool) -> None:
-        """Raise before the work begins if a file could not be written after it."""
+        """Raise an error before the work starts if a file cannot be written."""
         if not self.paths and self.charts is None:
             raise ParameterError("No file is named. Say what to write, such as --xlsx out.xlsx.")
         for option, path, able in (("--append", self.append, APPENDED), ("--form", self.form, FORMS)):
@@ -101,7 +101,7 @@ def export(
     force: options.Force = False,
     terminal: Terminal,
 ) -> None:
-    """Write what a model found in a table as files for other programs.
+    """Write the results of a model on a table as files for other programs.
 
     For example:
 
@@ -149,7 +149,7 @@ def export(
 def _contents(
     files: OfficeFiles, findings: Findings, *, labelled: bool, quote: bool
 ) -> list[tuple[Path, Callable[[], bytes]]]:
-    """The files that were asked for, and how each is made."""
+    """The requested files, and functions that create them."""
     from catalpa.report.markdown_file import Markdown
     from catalpa.report.slides_file import Slides
     from catalpa.report.workbook_file import Workbook

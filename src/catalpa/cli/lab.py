@@ -1,4 +1,4 @@
-"""``catalpa lab``: the published experiments again, and honest baselines for a table of one's own."""
+"""``catalpa lab``: reproduce the published experiments, and compare methods on your own table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ lab = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-# Said here, since to ask the laboratory for its peers would load scikit-learn for every --help.
+# Written out, because importing the laboratory would load scikit-learn for every --help.
 NAMED = "grove,disc,kmodes; the outside programs stepmix and mca-kmeans; or package.module:Class"
 Results = Annotated[Path, typer.Option(help="The .parquet file that results are kept in.")]
 ProtocolFile = Annotated[
@@ -63,7 +63,7 @@ def run_command(
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed runs again.")] = False,
     terminal: Terminal,
 ) -> None:
-    """Run every method on every data set with every seed, and print our ACC beside the printed one.
+    """Run every method on every data set with every seed, and print our ACC next to the published one.
 
     Started again, it continues. For example:
 
@@ -81,7 +81,7 @@ def run_command(
     path = results or (PUBLISHED if as_published else QUICK if quick else RESULTS)
     full_protocol = _protocol(protocol, listed(methods), as_published=as_published)
     plan = _planned(terminal, full_protocol, quick, methods, datasets, seeds)
-    # Only what is planned now: failures of other methods stay as they were found.
+    # Only of the current plan: stored failures of other methods are unchanged.
     if retry_failed:
         ResultJournal(path).forget_failures({job.key for job in plan.jobs()})
     with terminal.runs() as watch:
@@ -90,7 +90,7 @@ def run_command(
     terminal.say(f"{len(rows)} runs in {path}, {len(failed)} of them without a result.")
     for (method, error), part in failed.groupby(["method", "error"]):
         names, text = ", ".join(dict.fromkeys(part["dataset"])), str(error)
-        # Two lines of a terminal; the results hold it whole.
+        # About two lines of a terminal; the results contain the full text.
         text = text if len(text) <= 160 else f"{text[:157]}..."
         terminal.say(f"  {method} on {names} ({len(part)}): {text}")
     if as_published:
@@ -274,7 +274,7 @@ def figure_command(
     figure = FIGURES[number]
     stem = folder / f"figure{number}"
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
-    # Data that are drawn from may lie where they would be written; they stay.
+    # Input data may be at the output path; they are not overwritten.
     if data is not None and data.absolute() == files[0].absolute():
         del files[0]
     check_free(*files, force=force)
@@ -295,7 +295,7 @@ def figure_command(
     if files[0].suffix == ".csv":
         write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
     if data is None:
-        journal.unlink(missing_ok=True)  # the data are whole in the CSV file now
+        journal.unlink(missing_ok=True)  # the CSV file is now complete
     save(figure.draw(frame), [file for file in files if file.suffix != ".csv"])
     terminal.wrote(*files)
 
@@ -309,7 +309,7 @@ def claims_command(
     force: Force = False,
     terminal: Terminal,
 ) -> None:
-    """Count what the theorems of the paper claim: rises of the objective, stops, pairs at distance 0.
+    """Check the theorems of the paper: increases of the objective, convergence, pairs at distance 0.
 
     Started again, it continues. For example:
 
@@ -383,7 +383,7 @@ def page_command(
     protocol: ProtocolFile = None,
     destination: Destination,
 ) -> None:
-    """Write the page of results in Markdown, made from stored results and figures alone.
+    """Write the page of results in Markdown from stored results and figures.
 
     For example:
 
@@ -396,7 +396,7 @@ def page_command(
 
     destination.check()
     beside = Path.cwd() if destination.output is None else destination.output.absolute().parent
-    # As seen from the page, wherever it is written; Markdown has slashes on every system.
+    # Relative to the page; Markdown uses slashes on every system.
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
     stored = StoredResults(
         published=read_results(published) if published.exists() else None,
@@ -409,7 +409,7 @@ def page_command(
 def _as_published(
     published: Path, results: Path, protocol: Path | None, number: str, measure: str
 ) -> AsPublishedTable:
-    """Stored runs from the published starts, beside those from unpicked seeds where there are any."""
+    """Stored runs from the published starts, and those from random seeds if there are any."""
     from catalpa.lab.journal import read_results
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.published_table import as_published_table
@@ -424,7 +424,7 @@ def _as_published(
 
 
 def _protocol(path: Path | None, methods: list[str] | None, *, as_published: bool) -> Protocol:
-    """The protocol, or its published part, with methods that it lacks at their defaults."""
+    """The protocol, or its published part; methods that it lacks are added with default settings."""
     from catalpa.lab.estimators import is_by_chance, method_name
     from catalpa.lab.protocol import read_protocol
 
@@ -445,7 +445,7 @@ def _planned(
     datasets: list[str] | None,
     seeds: int | None,
 ) -> Protocol:
-    """The protocol as asked for, on the data sets that are on this computer; says what is left out."""
+    """The requested protocol on the data sets of this computer; prints what is left out."""
     from catalpa.lab.estimators import method_name
     from catalpa.lab.run import available
 
@@ -468,7 +468,7 @@ def _figure_data(path: Path) -> pd.DataFrame:
 
     try:
         return pd.read_csv(path)
-    except (OSError, ValueError) as error:  # those of pandas' reader are ValueErrors
+    except (OSError, ValueError) as error:  # errors of pandas' reader are ValueErrors
         raise ParameterError(f"{str(path)!r} cannot be read as the CSV file of a figure: {error}") from error
 
 
@@ -478,11 +478,11 @@ def _here(terminal: Terminal, protocol: Protocol, name: str, quick: bool) -> Pro
     from catalpa.lab.figures.experiments import quick_settings
 
     known = list_datasets()
-    # Quick means without a folder of data sets, and so the same everywhere.
+    # A quick run needs no folder of data sets, so it is the same everywhere.
     here = list(known.loc[known["bundled" if quick else "available"], "alias"])
     settings = quick_settings(protocol.figures) if quick else dict(protocol.figures)
     wanted = settings[name].get("data", [])
-    # Figures 3 and 4 are made from planted clusters and from one bundled table.
+    # Figures 3 and 4 use generated clusters and one bundled table.
     if isinstance(wanted, list):
         missing = [one for one in wanted if one not in here]
         settings[name] = {**settings[name], "data": [one for one in wanted if one in here]}
@@ -492,7 +492,7 @@ def _here(terminal: Terminal, protocol: Protocol, name: str, quick: bool) -> Pro
 
 
 def _stored(results: Path, protocol: Path | None) -> tuple[Any, Protocol]:
-    """The results that were kept, and the protocol with all methods that they are of."""
+    """The stored results, and the protocol with all their methods."""
     from catalpa.lab.journal import read_results
     from catalpa.lab.protocol import read_protocol
 

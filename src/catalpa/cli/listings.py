@@ -1,4 +1,4 @@
-"""``catalpa methods`` and ``catalpa datasets``: what can be asked for by name."""
+"""``catalpa methods`` and ``catalpa datasets``: lists of methods and data sets."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def datasets(
         head = ("name", "rows", "columns", "clusters", "available", "title")
         _list(terminal, list_datasets().to_dict("records"), head, head)
         return
-    # Before the data set is fetched, which may take minutes.
+    # Checked before the download, which may take minutes.
     destination.check()
     from catalpa.cli.tables import csv_text
 

@@ -104,7 +104,7 @@ def _title(cluster: dict[str, Any]) -> str:
 
 
 def _change(column: dict[str, Any]) -> str:
-    """What changed in a column, in a few words."""
+    """Description of a change in a column."""
     from catalpa.explain.formatting import figure, percent
 
     if column.get("note"):

@@ -1,4 +1,4 @@
-"""``catalpa name``: what the clusters of a model are called."""
+"""``catalpa name``: names of the clusters of a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def name(
     ] = False,
     terminal: Terminal,
 ) -> None:
-    """Give clusters names, which pages, labels and queries of the model then carry; or list them.
+    """Name clusters, or list their names; pages, labels and queries of the model use the names.
 
     For example:
 
@@ -49,7 +49,7 @@ def name(
 
 
 def read_names(texts: list[str]) -> dict[int, str | None]:
-    """Names as shells let one type them.
+    """Parse names given as arguments.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their texts are read."""
+"""Options shared by several commands, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ PANELS = {
 
 
 def _in_panel(parameter: Parameter) -> None:
-    """Put an option into its group of --help; what belongs to no group stays among the others."""
+    """Put an option into its group of --help, if it has one."""
     panel = next((panel for panel, names in PANELS.items() if parameter.name in names), None)
     for one in getattr(parameter.annotation, "__metadata__", ()):
         if panel is not None and isinstance(one, typer.models.OptionInfo):
@@ -82,7 +82,7 @@ def _in_panel(parameter: Parameter) -> None:
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """The command with one option for every field of those parameters that are dataclasses.
 
-    Typer knows single options only; what several commands take together stands in one class.
+    Typer knows single options only; a dataclass collects options shared by several commands.
     """
     parameters = signature(command, eval_str=True).parameters
     groups: dict[str, Any] = {
@@ -105,7 +105,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class TextFile:
-    """How a CSV file is cut into cells."""
+    """Options for splitting a CSV file into cells."""
 
     delimiter: Annotated[
         str | None,
@@ -118,14 +118,14 @@ class TextFile:
     @property
     def reading(self) -> dict[str, Any]:
         """The same for ``read_table``."""
-        # A shell hands \t over as two letters.
+        # A shell passes \t as two characters.
         delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
         return {"delimiter": delimiter, "encoding": self.encoding}
 
 
 @dataclass(frozen=True)
 class CsvFile(TextFile):
-    """How a file is cut into names and cells, and what these mean."""
+    """Options for reading names and cells of a file, and their meaning."""
 
     decimal: Annotated[
         str, typer.Option(help="Before the fraction of a number in a CSV file: . or , as in 1,5.")
@@ -165,7 +165,7 @@ class CsvFile(TextFile):
 
 @dataclass(frozen=True)
 class Cells:
-    """What a method takes the cells of a table for."""
+    """Options for the interpretation of cells."""
 
     categorical: Annotated[
         list[str] | None,
@@ -187,7 +187,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Proposals:
-    """What the user decides about findings."""
+    """Options for decisions about findings."""
 
     accept: Annotated[
         list[str] | None,
@@ -206,7 +206,7 @@ class Proposals:
 
 @dataclass(frozen=True)
 class Preparing(Proposals):
-    """What is done to a table before it is clustered."""
+    """Options for preparing a table."""
 
     recipe: Annotated[
         Path | None, typer.Option("--recipe", help="Recipe that catalpa look --save wrote (JSON or TOML).")
@@ -253,7 +253,7 @@ SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs"
 
 
 def option_of(setting: str) -> str:
-    """How a setting of an estimator is given on the command line.
+    """The command-line option of an estimator's setting.
 
     Examples
     --------
@@ -275,13 +275,13 @@ def listed(texts: Sequence[str] | None) -> list[str] | None:
     """
     if not texts:
         return None
-    # The rules of CSV, since names of columns come from such files and may hold commas.
+    # CSV rules, because column names may contain commas.
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row]
 
 
 def identifier_of(names: Sequence[str] | None) -> str | None:
     """The one column that names the rows, if any."""
-    # A list, since an option that may be repeated by mistake would silently take the last.
+    # A list, because otherwise a repeated option would silently use the last value.
     if names and len(names) > 1:
         raise ParameterError(
             f"--id is given {len(names)} times: {', '.join(names)}. One column names the rows; "

@@ -31,7 +31,7 @@ def sql(
     destination: Destination,
     terminal: Terminal,
 ) -> None:
-    """Write a model as one SQL query that labels rows where they are.
+    """Write a model as one SQL query that labels the rows of a database table.
 
     The clusters are those of catalpa predict. The query goes to standard output, or to a file.
 
@@ -46,7 +46,7 @@ def sql(
     from catalpa.cluster.registry import load
 
     destination.check()
-    # A pair, not a text with a dot: names may hold dots, and are quoted one by one.
+    # A pair, not a text with a dot: names may contain dots, and are quoted separately.
     path = table if schema is None else (schema, table)
     query = load(model).to_sql(
         dialect=dialect, table=path, keep=listed(keep), label=label, probabilities=probabilities

@@ -16,9 +16,7 @@ from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
 from catalpa.plot.view import Sample, View, cluster_titles, make_view
 from catalpa.table.blocks import FloatArray
 
-MOST_PAIRED = (
-    1_500  # categories: time grows with their third power
-)
+MOST_PAIRED = 1_500  # categories: time grows with their third power
 NAME_WIDTH = 32
 LETTER, LINE = 6.2, 13.0  # width of a letter and height of a line, in pixels
 SQUARE = 18  # pixels; side of a cluster's square

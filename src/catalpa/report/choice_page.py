@@ -1,4 +1,4 @@
-"""The choice of a number of clusters as a page, with a picture of how clusters split."""
+"""The page on the choice of k, with a diagram of how clusters split."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ FORMULAS = (
     "the clusters given each row: AIC = -2 ln L + 2 p, BIC = -2 ln L + p ln n, ICL = BIC + 2 H, where less "
     "is better, and entropy = 1 - H / (n ln k), where 1 means that every row is certain."
 )
-STEP, HEIGHT, GAP, NODE = 118, 380, 7, 26  # pixels: between two numbers, in all, between clusters, a cluster
+STEP, HEIGHT, GAP, NODE = (
+    118,
+    380,
+    7,
+    26,
+)  # pixels: step, total, gap, width of a cluster
 TOP = 26  # above the clusters, for their number
 
 
@@ -64,7 +69,7 @@ class ChoiceReport(Document):
 
 
 def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> ChoiceReport:
-    """The choice of k as a page: the curves, how clusters split as they become more, all measures."""
+    """The page on the choice of k: curves, how clusters split as k grows, all measures."""
     needs_packages()
     table, levels = choice.records, choice.levels
     has_likelihood = "bic" in table[0]
@@ -103,7 +108,7 @@ def _split(crossing: Crosstab) -> dict[str, Any]:
 
 
 class Stage(NamedTuple):
-    """The clusters of one number: where each begins, from the top, and which colour it keeps."""
+    """The clusters of one k: the top of each box, and its colour."""
 
     sizes: FloatArray  # (k,)
     tops: FloatArray  # (k,)
@@ -111,7 +116,7 @@ class Stage(NamedTuple):
 
 
 def alluvial(crossings: Sequence[Crosstab]) -> dict[str, Any]:
-    """The picture as plain values: clusters as boxes, and the rows that go from one to another as ribbons.
+    """The diagram as plain values: clusters as boxes, and moving rows as ribbons.
 
     A cluster keeps the colour of the one that most of its rows come from; the new one gets a new colour.
     """
@@ -153,7 +158,7 @@ def _boxes(stage: Stage, scale: float) -> list[dict[str, Any]]:
 
 
 def _stacked(sizes: FloatArray, order: Any, scale: float) -> FloatArray:
-    """Tops of boxes that stand below each other in this order."""
+    """Tops of boxes stacked in this order."""
     heights = sizes[order] * scale + GAP
     tops = np.empty(len(sizes))
     tops[order] = TOP + np.cumsum(heights) - heights
@@ -163,7 +168,7 @@ def _stacked(sizes: FloatArray, order: Any, scale: float) -> FloatArray:
 def _next_stage(before: Stage, crossing: Crosstab, scale: float) -> Stage:
     sizes = crossing.counts.sum(axis=0)
     middles = before.tops + before.sizes * scale / 2
-    # Beside where its rows come from, so that ribbons cross as little as possible.
+    # Close to the origin of its rows, so that few ribbons cross.
     drawn_to = middles @ crossing.counts / np.maximum(sizes, 1e-12)
     order = np.argsort(drawn_to, kind="stable")
     inherited = {target: before.strands[source] for source, target in crossing.partners.items()}

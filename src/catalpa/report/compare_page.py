@@ -1,4 +1,4 @@
-"""Clusters beside other groups of the same rows: a second clustering as a page, or a column kept out."""
+"""The page that compares two clusterings of the same rows."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from catalpa.table import encode, infer, open_table
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.weights import checked_weights
 
-MOVES_TOLD = 12  # flows in the page; the table beside them has all
-ROWS_TO_DESCRIBE = 5  # fewer movers than that have accidents, not properties
+MOVES_TOLD = 12  # flows on the page; the table has all
+ROWS_TO_DESCRIBE = 5  # rows; differences of fewer movers are likely to be random
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +124,7 @@ def compare(
 
 
 def _called(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
-    """What the two clusterings are called: as given, by their column, or by their place."""
+    """Names of the two clusterings: as given, by their column, or by their position."""
     if names is not None:
         if isinstance(names, str) or len(names) != 2:
             raise ParameterError(f"names is {names!r}; give two names, such as ('May', 'June').")
@@ -206,14 +206,14 @@ def _without(X: Any, names: list[str]) -> Any:
 
 
 def _with_recipe(X: Any, recipe: Recipe | None) -> Any:
-    """The table as a recipe says."""
+    """The table after a recipe."""
     return X if recipe is None else Preparation(recipe, "keep")(open_table(X))
 
 
 def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple[IntArray, dict[str, Any]]:
-    """The cluster of every row from 0, and who made the clusters and what they are called.
+    """The cluster of every row, and the method and names of the clusters.
 
-    ``columns`` of the table hold clusterings, and are no concern of a model.
+    ``columns`` are clusterings in the table, which models do not use.
     """
     if isinstance(clustering, ClusterMixin):
         if X is None:
@@ -228,7 +228,7 @@ def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple
             )
         side = Side.of(clustering, opener_for(X), name)
         return side.labels(X), {"by": "labels", "clusters": side.names}
-    # Imported here: it takes a while, and models need no codes.
+    # Imported here, because it is slow and not needed for models.
     from catalpa.metrics.codes import label_codes
 
     codes, values = label_codes(clustering, f"the {name} clustering")[0], list(clustering)
@@ -244,7 +244,7 @@ def _moves(
     if X is None or not records:
         return records
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnWarning)  # told at fit, where columns can still be dropped
+        warnings.simplefilter("ignore", ColumnWarning)  # reported at fit, where columns can still be dropped
         schema = infer(X)
     rows = encode(X, schema, handle_unknown="ignore").rows
     block, axis = rows.blocks[0], rows.axis

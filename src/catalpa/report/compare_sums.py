@@ -1,4 +1,4 @@
-"""Two clusterings of a table elsewhere: which rows are in which clusters, from sums over all rows."""
+"""Two clusterings of a table elsewhere: counts of pairs of clusters from sums over all rows."""
 
 from __future__ import annotations
 
