@@ -44,7 +44,7 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
     "plot.number_boxes": lambda m, _o, X: bool(catalpa.plot.number_boxes(m, X)),
     "plot.silhouettes": lambda m, _o, X: bool(catalpa.plot.silhouettes(m, X)),
     "drift": lambda m, _o, X: catalpa.drift(m, X).summary,
-    "compare": lambda m, o, X: catalpa.compare(m, o, X).crossing.counts.tolist(),
+    "compare": lambda m, o, X: catalpa.compare(m, o, X).crosstab.counts.tolist(),
     "choose_k": lambda _m, _o, X: catalpa.choose_k(X, [2, 3], repeats=0, method=MODEL, random_state=0).k,
     "explore": lambda m, _o, X: sorted(catalpa.explore(m, X).summary),
     "partial_fit": lambda _m, _o, X: (

@@ -30,8 +30,8 @@ def choose_k(
     weight: options.Weight = None,
     cells: options.Cells,
     preparing: options.Preparing,
-    repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
+    repeats: Annotated[int, typer.Option(min=0, help="Number of runs for measuring agreement.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same result.")] = 0,
     jobs: options.Jobs = None,
     stream: options.Stream = False,
     memory: options.Memory = None,
@@ -99,7 +99,7 @@ def _method_to_try(method: str, least: int, most: int) -> MethodEntry:
     entry = find_method(method)
     if "n_clusters" not in entry.estimator._get_param_names():
         raise ParameterError(
-            f"The method {entry.name} takes no number of clusters, it finds it: there is nothing to choose. "
+            f"The method {entry.name} determines the number of clusters itself: there is nothing to choose. "
             f"Run catalpa cluster with --method {entry.name}."
         )
     return entry

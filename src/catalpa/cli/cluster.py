@@ -33,7 +33,12 @@ def cluster(
     *,
     k: Annotated[
         int | None,
-        typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
+        typer.Option(
+            "-k",
+            "--clusters",
+            min=1,
+            help="Number of clusters; by default the method chooses.",
+        ),
     ] = None,
     method: options.Method = DEFAULT_METHOD,
     columns: options.Columns = None,
@@ -43,7 +48,7 @@ def cluster(
     against: options.Against = None,
     cells: options.Cells,
     preparing: options.Preparing,
-    n_init: Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept.")] = None,
+    n_init: Annotated[int | None, typer.Option(min=1, help="Number of starts; the best one is used.")] = None,
     max_clusters: Annotated[
         int | None, typer.Option(min=1, help="Largest number of clusters to try, without -k; for Grove.")
     ] = None,
@@ -59,7 +64,7 @@ def cluster(
     ] = None,
     quote_formulas: options.QuoteFormulas = False,
     report: Annotated[
-        Path | None, typer.Option(help="Page to write, with everything found; opens without a network.")
+        Path | None, typer.Option(help="HTML report to write; opens without a network.")
     ] = None,
     proba: Annotated[
         bool,
@@ -77,7 +82,7 @@ def cluster(
     suggested_names: Annotated[
         bool, typer.Option("--suggested-names", help="Name the clusters after what is typical of them.")
     ] = False,
-    reasons: Annotated[int, typer.Option(min=1, help="Most reasons to print for each cluster.")] = 3,
+    reasons: Annotated[int, typer.Option(min=1, help="Maximum number of reasons per cluster.")] = 3,
     force: options.Force = False,
     terminal: JsonTerminal,
 ) -> None:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from catalpa.lab.published_table import AsPublished as AsPublishedTable
 
 lab = typer.Typer(
-    help="Run the published experiments again, and compare methods on a table of your own.",
+    help="Reproduce the published experiments, and compare methods on your own table.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
 # Written out, because importing the laboratory would load scikit-learn for every --help.
 NAMED = "grove,disc,kmodes; the outside programs stepmix and mca-kmeans; or package.module:Class"
-Results = Annotated[Path, typer.Option(help="The .parquet file that results are kept in.")]
+Results = Annotated[Path, typer.Option(help="The .parquet file with the results.")]
 ProtocolFile = Annotated[
     Path | None, typer.Option("--protocol", help="A protocol of your own instead of the published one.")
 ]
@@ -37,7 +37,7 @@ Methods = Annotated[list[str] | None, typer.Option("--methods", "-m", help=f"Onl
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these: ZO,CV.")]
 AsPublished = Annotated[
     bool,
-    typer.Option("--as-published", help="From the starts of the printed runs, where they are known."),
+    typer.Option("--as-published", help="From the starts of the published runs, if known."),
 ]
 RESULTS = Path("results/protocol.parquet")
 PUBLISHED = Path("results/as_published.parquet")
@@ -54,11 +54,11 @@ def run_command(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Bundled data sets and five seeds only.")] = False,
     as_published: AsPublished = False,
-    results: Annotated[Path | None, typer.Option(help="The .parquet file to keep results in.")] = None,
+    results: Annotated[Path | None, typer.Option(help="The .parquet file for the results.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes.")] = 1,
     methods: Methods = None,
     datasets: Datasets = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="At most so many seeds.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Maximum number of seeds.")] = None,
     protocol: ProtocolFile = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed runs again.")] = False,
     terminal: Terminal,
@@ -117,7 +117,7 @@ def table_command(
     results: Results = RESULTS,
     published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     protocol: ProtocolFile = None,
-    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
+    format: Annotated[Format, typer.Option(help="Output format.")] = Format.PLAIN,  # noqa: A002
     destination: Destination,
 ) -> None:
     """Print a published table: ours, printed, and the difference.
@@ -155,7 +155,8 @@ def table_command(
 def significance_command(
     measure: Annotated[str, typer.Option(help="ACC, ARI, NMI, AMI or CMP.")] = "ACC",
     control: Annotated[
-        str | None, typer.Option(help="The method to compare with the others: DISC, or else the best.")
+        str | None,
+        typer.Option(help="The method to compare with the others; default: DISC."),
     ] = None,
     results: Results = RESULTS,
     protocol: ProtocolFile = None,
@@ -189,15 +190,15 @@ def significance_command(
 def counterparts_command(
     *,
     measure: Annotated[str, typer.Option(help="ACC, ARI or CMP.")] = "ACC",
-    runs: Annotated[Path, typer.Option(help="The .csv file that runs are kept in.")] = COUNTERPARTS,
+    runs: Annotated[Path, typer.Option(help="The .csv file with the runs.")] = COUNTERPARTS,
     methods: Annotated[
         list[str] | None, typer.Option("--methods", "-m", help="Only these columns: KMD,HDC.")
     ] = None,
     datasets: Datasets = None,
-    stored: Annotated[bool, typer.Option("--stored", help="Print what is stored, run nothing.")] = False,
+    stored: Annotated[bool, typer.Option("--stored", help="Print stored runs only.")] = False,
     page: Annotated[Path | None, typer.Option(help="Write the page of all measures to this file.")] = None,
     force: Force = False,
-    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
+    format: Annotated[Format, typer.Option(help="Output format.")] = Format.PLAIN,  # noqa: A002
     terminal: Terminal,
 ) -> None:
     """Print the counterparts' columns from the printed runs' starts, and all methods from the same rows.
@@ -252,7 +253,7 @@ def figure_command(
     number: Annotated[int, typer.Argument(min=1, max=5, help="1 to 4, or 5: the means over many seeds.")],
     *,
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for CSV, SVG and PNG.")] = FIGURES,
-    data: Annotated[Path | None, typer.Option(help="Draw from this CSV instead of running again.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Use this CSV file instead of running again.")] = None,
     protocol: ProtocolFile = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer draws and sizes, bundled data sets.")] = False,
     force: Force = False,
@@ -337,9 +338,10 @@ def compare_command(
     *,
     target: Annotated[str, typer.Option(help="The column with the known classes.")],
     methods: Annotated[list[str], typer.Option("--methods", "-m", help=f"Such as {NAMED}.")],
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... so many.")] = 20,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds: 0, 1, ...")] = 20,
     k: Annotated[
-        int | None, typer.Option("-k", "--clusters", min=1, help="Clusters; else as classes.")
+        int | None,
+        typer.Option("-k", "--clusters", min=1, help="Number of clusters; default: classes."),
     ] = None,
     drop: Drop = None,
     text: TextFile,
@@ -379,7 +381,7 @@ def page_command(
     results: Results = RESULTS,
     published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     figures: Annotated[Path, typer.Option(help="Folder with the data and drawings of figures.")] = FIGURES,
-    claims: Annotated[Path, typer.Option(help="Counts of what the theorems claim.")] = CLAIMS,
+    claims: Annotated[Path, typer.Option(help="Results of lab claims.")] = CLAIMS,
     protocol: ProtocolFile = None,
     destination: Destination,
 ) -> None:

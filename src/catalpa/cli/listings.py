@@ -41,7 +41,7 @@ def methods(json: AsJson = False) -> None:
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(help="A data set to write as CSV; without it, all are listed.")
+        str | None, typer.Argument(help="Data set to write as CSV; without it, all are listed.")
     ] = None,
     *,
     destination: Destination,

@@ -15,7 +15,7 @@ def name(
     model: ModelFile,
     *,
     names: Annotated[
-        list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= takes one away.')
+        list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= removes one.')
     ] = None,
     suggested: Annotated[
         bool, typer.Option("--suggested", help="Name the others by what is typical of them.")
@@ -61,7 +61,7 @@ def read_names(texts: list[str]) -> dict[int, str | None]:
         number, equals, called = text.partition("=")
         if not equals or not number.strip().isdecimal():
             raise ParameterError(
-                f'{text!r} is no name of a cluster. Write its number first: "0=sea mammals".'
+                f'{text!r} is not a name of a cluster. Write its number first: "0=sea mammals".'
             )
         names[int(number)] = called.strip() or None
     return names

@@ -26,24 +26,24 @@ TablePath = Annotated[
 ]
 Identifier = Annotated[
     list[str] | None,
-    typer.Option("--id", help="Column that names the rows: not clustered, kept beside their clusters."),
+    typer.Option("--id", help="Column with the names of the rows; not clustered."),
 ]
-ModelFile = Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")]
+ModelFile = Annotated[Path, typer.Argument(help="model.json written by catalpa cluster.")]
 Method = Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")]
 Columns = Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that are there.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 Stream = Annotated[
     bool,
     typer.Option("--stream", help="Read files larger than memory in batches; a folder or pattern will do."),
 ]
-Memory = Annotated[str | None, typer.Option(help="With --stream: what rows may take, such as 500MB.")]
+Memory = Annotated[str | None, typer.Option(help="With --stream: memory for rows, such as 500MB.")]
 Against = Annotated[
-    str | None, typer.Option(help="Column to cross with the clusters; it takes no part in them.")
+    str | None, typer.Option(help="Column to cross-tabulate with the clusters; not clustered.")
 ]
-Weight = Annotated[str | None, typer.Option(help="Column that says how much each row counts; not clustered.")]
+Weight = Annotated[str | None, typer.Option(help="Column with the weight of each row; not clustered.")]
 QuoteFormulas = Annotated[
     bool,
     typer.Option("--quote-formulas", help="Put ' before texts that a spreadsheet would run as a formula."),
@@ -109,10 +109,10 @@ class TextFile:
 
     delimiter: Annotated[
         str | None,
-        typer.Option(help=r"Between the fields of a CSV file, such as ';' or '\t'. Found if not given."),
+        typer.Option(help=r"Delimiter of a CSV file, such as ';' or '\t'. Detected if not given."),
     ] = None
     encoding: Annotated[
-        str | None, typer.Option(help="Of a CSV file, such as latin-1. Found if not given.")
+        str | None, typer.Option(help="Encoding of a CSV file, such as latin-1. Detected if not given.")
     ] = None
 
     @property
@@ -127,9 +127,7 @@ class TextFile:
 class CsvFile(TextFile):
     """Options for reading names and cells of a file, and their meaning."""
 
-    decimal: Annotated[
-        str, typer.Option(help="Before the fraction of a number in a CSV file: . or , as in 1,5.")
-    ] = "."
+    decimal: Annotated[str, typer.Option(help="Decimal mark of a CSV file: . or , as in 1,5.")] = "."
     na: Annotated[
         list[str] | None,
         typer.Option("--na", help="Texts in a CSV file that mark missing values, like empty cells: -,?"),
@@ -140,7 +138,7 @@ class CsvFile(TextFile):
     header: Annotated[
         str | None,
         typer.Option(
-            help="Row with the names of the columns: 3, two rows: 3,4, or none. Found if not given."
+            help="Row with the names of the columns: 3, two rows: 3,4, or none. Detected if not given."
         ),
     ] = None
     skip_rows: Annotated[
@@ -169,10 +167,10 @@ class Cells:
 
     categorical: Annotated[
         list[str] | None,
-        typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
+        typer.Option(help="The categorical columns: a,b,c. Decided by type if not given."),
     ] = None
     missing: Annotated[
-        Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
+        Missing, typer.Option(help="Treat missing values as a category, ignore them, or raise an error.")
     ] = Missing.CATEGORY
     bins: Annotated[
         int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
@@ -191,7 +189,7 @@ class Proposals:
 
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept", help="Apply what is proposed of a kind: sentinel, copy, order; repeatable."),
+        typer.Option("--accept", help="Apply proposals of this kind: sentinel, copy, order; repeatable."),
     ] = None
     keep: Annotated[
         list[str] | None, typer.Option("--keep", help="Leave these columns as they are: a,b,c.")
@@ -199,7 +197,8 @@ class Proposals:
     order: Annotated[
         list[str] | None,
         typer.Option(
-            "--order", help="Order of a column: 'Age=18-29<30-44<45-60'; 'Age=?' asks the other columns."
+            "--order",
+            help="Order of a column: 'Age=18-29<30-44<45-60'; 'Age=?' proposes one.",
         ),
     ] = None
 
@@ -209,10 +208,10 @@ class Preparing(Proposals):
     """Options for preparing a table."""
 
     recipe: Annotated[
-        Path | None, typer.Option("--recipe", help="Recipe that catalpa look --save wrote (JSON or TOML).")
+        Path | None, typer.Option("--recipe", help="Recipe written by catalpa look --save (JSON or TOML).")
     ] = None
     as_is: Annotated[
-        bool, typer.Option("--as-is", help="Cluster the table as it is, without looking at it first.")
+        bool, typer.Option("--as-is", help="Cluster the table as it is, without inspecting it first.")
     ] = False
 
 

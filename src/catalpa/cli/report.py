@@ -37,7 +37,7 @@ def report(
     force: options.Force = False,
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print what the page would say as one JSON object, and write no page."),
+        typer.Option("--json", help="Print the contents of the page as JSON instead."),
     ] = False,
     terminal: Terminal,
 ) -> None:

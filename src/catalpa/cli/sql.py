@@ -16,10 +16,10 @@ def sql(
     *,
     dialect: Annotated[str, typer.Option(help="duckdb, postgres or sqlite.")] = "duckdb",
     table: Annotated[str, typer.Option(help="Table to label.")] = "rows",
-    schema: Annotated[str | None, typer.Option(help="Schema of the database that holds the table.")] = None,
+    schema: Annotated[str | None, typer.Option(help="Database schema of the table.")] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Columns to select beside the cluster: a,b. The model's columns if not given."),
+        typer.Option(help="Further columns to select: a,b. The model's columns if not given."),
     ] = None,
     label: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
     probabilities: Annotated[

@@ -185,7 +185,7 @@ def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:
     for option, name in aside.items():
         if name not in names:
             raise UnknownColumn(
-                f"{option} names {name!r}, which is no column. The columns are {list(names)}."
+                f"{option} names {name!r}, which is not a column. The columns are {list(names)}."
             )
 
 

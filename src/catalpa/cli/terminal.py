@@ -32,7 +32,7 @@ class Terminal:
 
     json: bool = field(default=False, init=False)  # for commands without the option
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and JSON if asked for.")
+        bool, typer.Option("--quiet", "-q", help="Print only errors, and JSON if requested.")
     ] = False
     warnings: list[str] = field(default_factory=list, init=False)
 

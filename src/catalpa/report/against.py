@@ -61,7 +61,7 @@ def against_names(against: Any, source: Source) -> list[str]:
     unknown = [name for name in names if name not in source.header.names]
     if unknown:
         raise ParameterError(
-            f"against is {unknown[0]!r}, which is no column of the table. "
+            f"against is {unknown[0]!r}, which is not a column of the table. "
             f"{columns_hint(unknown[0], source.header.names)}"
         )
     return list(names)
@@ -105,7 +105,7 @@ class CrossSums:
         numeric = [column.name for column in schema.numeric]
         if name not in numeric:
             raise ParameterError(
-                f"Column {name!r} holds lists or dates: these are not crossed with clusters."
+                f"Column {name!r} holds lists or dates: these cannot be cross-tabulated with clusters."
             )
         at = numeric.index(name)
         seen, middle = self.seen[:, at].astype(np.float64), _middle(schema)[at]

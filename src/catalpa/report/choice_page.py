@@ -86,25 +86,25 @@ def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> Choi
             "rule": BY_EVIDENCE if has_likelihood else BY_SILHOUETTE,
             "criteria": FORMULAS if has_likelihood else NO_LIKELIHOOD.format(method=choice.method),
             "table": table,
-            "splits": [_split(crossing) for crossing in choice.crossings],
-            "alluvial": alluvial(choice.crossings) if choice.crossings else None,
+            "splits": [_split(cross_table) for cross_table in choice.crosstabs],
+            "alluvial": alluvial(choice.crosstabs) if choice.crosstabs else None,
         }
     )
 
 
-def _split(crossing: Crosstab) -> dict[str, Any]:
+def _split(cross_table: Crosstab) -> dict[str, Any]:
     """Where the rows of new clusters come from."""
-    fewer, more = crossing.counts.shape
+    fewer, more = cross_table.counts.shape
     new = []
-    for cluster in sorted(set(range(more)) - set(crossing.partners.values())):
-        rows = crossing.counts[:, cluster]
+    for cluster in sorted(set(range(more)) - set(cross_table.partners.values())):
+        rows = cross_table.counts[:, cluster]
         sources = [
             {"cluster": int(source), "rows": float(rows[source])}
             for source in (-rows).argsort(kind="stable")
             if rows[source] > 0
         ]
         new.append({"cluster": cluster, "rows": float(rows.sum()), "from": sources})
-    return {"fewer": fewer, "more": more, "staying": crossing.staying, "new": new}
+    return {"fewer": fewer, "more": more, "staying": cross_table.staying, "new": new}
 
 
 class Stage(NamedTuple):
@@ -115,27 +115,27 @@ class Stage(NamedTuple):
     strands: list[int]  # (k,)
 
 
-def alluvial(crossings: Sequence[Crosstab]) -> dict[str, Any]:
+def alluvial(cross_tables: Sequence[Crosstab]) -> dict[str, Any]:
     """The diagram as plain values: clusters as boxes, and moving rows as ribbons.
 
     A cluster keeps the colour of the one that most of its rows come from; the new one gets a new colour.
     """
-    rows = max(float(crossings[0].counts.sum()), 1.0)
-    most = max(max(crossing.counts.shape) for crossing in crossings)
+    rows = max(float(cross_tables[0].counts.sum()), 1.0)
+    most = max(max(cross_table.counts.shape) for cross_table in cross_tables)
     scale = (HEIGHT - GAP * (most - 1)) / rows
-    sizes = crossings[0].counts.sum(axis=1)
+    sizes = cross_tables[0].counts.sum(axis=1)
     order = np.arange(len(sizes))
     stages = [Stage(sizes, _stacked(sizes, order, scale), order.tolist())]
     ribbons: list[dict[str, Any]] = []
-    for at, crossing in enumerate(crossings):
-        stages.append(_next_stage(stages[-1], crossing, scale))
-        ribbons += _ribbons(STEP * at + NODE, stages[-2], stages[-1], crossing.counts, scale)
+    for at, cross_table in enumerate(cross_tables):
+        stages.append(_next_stage(stages[-1], cross_table, scale))
+        ribbons += _ribbons(STEP * at + NODE, stages[-2], stages[-1], cross_table.counts, scale)
     columns = [
         {"k": len(stage.sizes), "x": STEP * at, "clusters": _boxes(stage, scale)}
         for at, stage in enumerate(stages)
     ]
     return {
-        "width": STEP * len(crossings) + NODE,
+        "width": STEP * len(cross_tables) + NODE,
         "height": TOP + HEIGHT,
         "node": NODE,
         "top": TOP,
@@ -165,13 +165,13 @@ def _stacked(sizes: FloatArray, order: Any, scale: float) -> FloatArray:
     return tops
 
 
-def _next_stage(before: Stage, crossing: Crosstab, scale: float) -> Stage:
-    sizes = crossing.counts.sum(axis=0)
+def _next_stage(before: Stage, cross_table: Crosstab, scale: float) -> Stage:
+    sizes = cross_table.counts.sum(axis=0)
     middles = before.tops + before.sizes * scale / 2
     # Close to the origin of its rows, so that few ribbons cross.
-    drawn_to = middles @ crossing.counts / np.maximum(sizes, 1e-12)
+    drawn_to = middles @ cross_table.counts / np.maximum(sizes, 1e-12)
     order = np.argsort(drawn_to, kind="stable")
-    inherited = {target: before.strands[source] for source, target in crossing.partners.items()}
+    inherited = {target: before.strands[source] for source, target in cross_table.partners.items()}
     new = itertools.count(max(before.strands) + 1)
     strands = [inherited[at] if at in inherited else next(new) for at in range(len(sizes))]
     return Stage(sizes, _stacked(sizes, order, scale), strands)

@@ -40,24 +40,24 @@ class Comparison(Document):
     ----------
     summary : dict
         Contents of the page, as plain values.
-    crossing : Crossing
+    crosstab : Crosstab
         Counts of all pairs of clusters, with ``adjusted_rand``, ``staying`` and ``moves``.
     """
 
     template = "comparison.html.jinja"
-    crossing: Crosstab
+    crosstab: Crosstab
 
     def to_frame(self) -> Any:
         """Rows of every pair of clusters as a pandas frame: first clustering down, second across."""
         import pandas as pd
 
         first, second = self.summary["first"]["clusters"], self.summary["second"]["clusters"]
-        return pd.DataFrame(self.crossing.counts, index=first, columns=second)
+        return pd.DataFrame(self.crosstab.counts, index=first, columns=second)
 
     def __repr__(self) -> str:
         return (
-            f"Comparison({self.summary['rows']:,} rows: {self.crossing.staying:.0%} stay together, "
-            f"adjusted Rand {self.crossing.adjusted_rand:z.2f}; .save('comparison.html') writes the page)"
+            f"Comparison({self.summary['rows']:,} rows: {self.crosstab.staying:.0%} stay together, "
+            f"adjusted Rand {self.crosstab.adjusted_rand:z.2f}; .save('comparison.html') writes the page)"
         )
 
 
@@ -114,12 +114,12 @@ def compare(
             "both must be of the same rows, in the same order."
         )
     weights = None if sample_weight is None else checked_weights(sample_weight, rows)
-    crossing = crosstab(labels, others, groups, weights)
+    cross_table = crosstab(labels, others, groups, weights)
     inputs = None if X is None else _with_recipe(_without(X, named), recipe)
-    moves = _moves(crossing, labels, others, inputs, weights)
+    moves = _moves(cross_table, labels, others, inputs, weights)
     called = _called(first, second, names)
     return _comparison(
-        title, rows, source | {"name": called[0]}, other_source | {"name": called[1]}, crossing, moves
+        title, rows, source | {"name": called[0]}, other_source | {"name": called[1]}, cross_table, moves
     )
 
 
@@ -141,24 +141,24 @@ def _comparison(
     rows: int,
     first: dict[str, Any],
     second: dict[str, Any],
-    crossing: Crosstab,
+    cross_table: Crosstab,
     moves: list[dict[str, Any]],
 ) -> Comparison:
-    partners = crossing.partners
+    partners = cross_table.partners
     summary = {
         "title": title,
         "rows": rows,
         "first": first,
         "second": second,
-        "adjusted_rand": crossing.adjusted_rand,
-        "association": crossing.association,
-        "staying": crossing.staying,
-        "counts": crossing.counts.tolist(),
+        "adjusted_rand": cross_table.adjusted_rand,
+        "association": cross_table.association,
+        "staying": cross_table.staying,
+        "counts": cross_table.counts.tolist(),
         "partners": [partners.get(at) for at in range(len(first["clusters"]))],
         "moves": moves,
-        "left_out": len(crossing.moves) - len(moves),
+        "left_out": len(cross_table.moves) - len(moves),
     }
-    return Comparison(summary, crossing)
+    return Comparison(summary, cross_table)
 
 
 def _compare_elsewhere(
@@ -171,25 +171,25 @@ def _compare_elsewhere(
 ) -> Comparison:
     """Compare two clusterings of a table elsewhere, from sums over all rows."""
     sides = Side.of(first, table.source, "first"), Side.of(second, table.source, "second")
-    crossing = crosstab_elsewhere(sides, table)
-    moves = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
-    flows_shown = [flow for flow in crossing.moves[:MOVES_TOLD] if flow.source in crossing.partners]
+    cross_table = crosstab_elsewhere(sides, table)
+    moves = [asdict(flow) | {"differ": None} for flow in cross_table.moves[:MOVES_TOLD]]
+    flows_shown = [flow for flow in cross_table.moves[:MOVES_TOLD] if flow.source in cross_table.partners]
     flows = [
-        ((flow.source, flow.target), (flow.source, crossing.partners[flow.source])) for flow in flows_shown
+        ((flow.source, flow.target), (flow.source, cross_table.partners[flow.source])) for flow in flows_shown
     ]
     weight = [] if table.weight is None else [table.weight.name]
     beside = [*weight, *(one for one in (first, second) if isinstance(one, str))]
     preparation = None if recipe is None else Preparation(recipe, "keep")
     remarks = differences(sides, table, flows, beside, ROWS_TO_DESCRIBE, preparation)
     sentences = dict(zip(flows_shown, remarks, strict=True))
-    for record, flow in zip(moves, crossing.moves, strict=False):
+    for record, flow in zip(moves, cross_table.moves, strict=False):
         record["differ"] = sentences.get(flow)
     sources = [
         (_made_by(clustering) if side.model is not None else {"by": "labels", "clusters": side.names})
         | {"name": name}
         for clustering, side, name in zip((first, second), sides, called, strict=True)
     ]
-    return _comparison(title, table.source.n_rows, sources[0], sources[1], crossing, moves)
+    return _comparison(title, table.source.n_rows, sources[0], sources[1], cross_table, moves)
 
 
 def _made_by(model: Any) -> dict[str, Any]:
@@ -237,10 +237,10 @@ def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple
 
 
 def _moves(
-    crossing: Crosstab, first: IntArray, second: IntArray, X: Any, weights: FloatArray | None
+    cross_table: Crosstab, first: IntArray, second: IntArray, X: Any, weights: FloatArray | None
 ) -> list[dict[str, Any]]:
     """The largest flows; with the table, how their rows differ from those that stayed behind."""
-    records = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
+    records = [asdict(flow) | {"differ": None} for flow in cross_table.moves[:MOVES_TOLD]]
     if X is None or not records:
         return records
     with warnings.catch_warnings():
@@ -250,9 +250,9 @@ def _moves(
     block, axis = rows.blocks[0], rows.axis
     row_weights = np.ones(len(block)) if weights is None else weights
     per_weight = rows_per_weight(len(block), float(row_weights.sum()))
-    for record, flow in zip(records, crossing.moves, strict=False):
+    for record, flow in zip(records, cross_table.moves, strict=False):
         movers = (first == flow.source) & (second == flow.target)
-        stayed = (first == flow.source) & (second == crossing.partners.get(flow.source, -1))
+        stayed = (first == flow.source) & (second == cross_table.partners.get(flow.source, -1))
         if min(movers.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
             both = movers | stayed
             side, weight = movers[both].astype(np.int64), row_weights[both]

@@ -50,7 +50,7 @@ class Side:
             )
         if clustering not in source.header.names:
             raise UnknownColumn(
-                f"The {name} clustering is {clustering!r}, which is no column of the table. "
+                f"The {name} clustering is {clustering!r}, which is not a column of the table. "
                 f"{columns_hint(clustering, source.header.names)}"
             )
         with warnings.catch_warnings():

@@ -74,9 +74,7 @@ class Document:
         target = Path(path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.html
         with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
-            write_atomically(
-                target, text.encode("utf-8", "replace")
-            )  # half a surrogate pair
+            write_atomically(target, text.encode("utf-8", "replace"))  # half a surrogate pair
 
     def _repr_html_(self) -> str:
         # In an iframe, so that the styles of the notebook and the page do not mix.
@@ -103,8 +101,8 @@ def needs_packages() -> None:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < ADDRESSES:
         raise OutputError(
-            f"A page cannot be drawn here: the drawing program sets aside {ADDRESSES >> 30} GB of addresses "
-            f"(not of memory), and this program may have {limit / 2**30:.1f} GB. Lift the limit "
+            f"A page cannot be drawn here: vl-convert reserves {ADDRESSES >> 30} GB of addresses "
+            f"(not memory), and this program may use only {limit / 2**30:.1f} GB. Lift the limit "
             "(ulimit -v unlimited), or make the page on another machine: catalpa report."
         )
 

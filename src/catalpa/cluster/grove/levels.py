@@ -230,7 +230,7 @@ def cluster_number(cluster: Any, names: Sequence[str]) -> int:
     if integer(0, len(names) - 1).allows(cluster):
         return int(cluster)
     raise UnknownCluster(
-        f"{cluster!r} is no cluster of this model. Its clusters are 0 to {len(names) - 1}, called "
+        f"{cluster!r} is not a cluster of this model. Its clusters are 0 to {len(names) - 1}, called "
         f"{list(names)}."
     )
 
