@@ -21,7 +21,7 @@ from catalpa.estimator.labelled import TableElsewhere, weight_of
 from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import figure, percent, row_count_text
-from catalpa.explain.reasons import sentence
+from catalpa.explain.reasons import cluster_records
 from catalpa.plot.view import number_records
 from catalpa.report.against import crossed, crossed_elsewhere
 from catalpa.table.blocks import search_positions
@@ -31,18 +31,8 @@ NUMBERS_SHOWN = CATEGORIES_SHOWN = 12  # --json has them all
 
 def describe(model: Clusterer, *, top: int = 3) -> list[dict[str, Any]]:
     """One record per cluster, in the order of their numbers, with at most ``top`` reasons."""
-    sizes = model.cluster_sizes_
-    return [
-        {
-            "cluster": cluster,
-            "name": fitted_of(model).names.get(cluster),
-            "size": sizes[cluster].item(),
-            "share": float(sizes[cluster] / sizes.sum()),
-            "sets_apart": sentence(reasons),
-            "reasons": [reason.record() for reason in reasons],
-        }
-        for cluster, reasons in enumerate(reasons_of(fitted_of(model), top))
-    ]
+    fitted = fitted_of(model)
+    return cluster_records(model.cluster_sizes_, fitted.names, reasons_of(fitted, top))
 
 
 def number_lines(

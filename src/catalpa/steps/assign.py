@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from catalpa.arrays import code_dtype
 from catalpa.steps import compiled, reference
 from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts, SharedCounts
@@ -22,7 +23,6 @@ from catalpa.steps.soft import reference as soft_reference
 from catalpa.steps.soft.scores import FINEST, ROOM, FixedShares, log_likelihood
 from catalpa.table.blocks import Block, FloatArray, IntArray, ticks
 from catalpa.table.exact import exact_sums
-from catalpa.table.fused import code_dtype
 from catalpa.table.joined import JoinedAxis
 
 NO_SHARES = np.zeros((0, 0), dtype=np.int32)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.arrays import log_sum_exp, weighted_quantiles
 from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, Axis, Block, FloatArray, IntArray
 from catalpa.table.exact import exact_sums
 from catalpa.table.fused import Groups
@@ -239,12 +240,12 @@ def minus_logs(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
 def posterior(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
     """Probability of every cluster given the row."""
     joint = -minus_logs(block, fixed)
-    return np.asarray(np.exp(joint - _log_sum(joint)[:, None]))
+    return np.asarray(np.exp(joint - log_sum_exp(joint)[:, None]))
 
 
 def log_mixture(block: Block, fixed: FixedScores) -> FloatArray:  # (n,)
     """Log density of every row under all clusters together."""
-    return _log_sum(-minus_logs(block, fixed))
+    return log_sum_exp(-minus_logs(block, fixed))
 
 
 def rows_below(block: Block, fixed: FixedScores, least: float) -> NDArray[np.bool_]:  # (n,)
@@ -257,10 +258,7 @@ def density_quartiles(block: Block, fixed: FixedScores) -> tuple[float, float]:
 
     The smallest values that a quarter, and three quarters, of the weight do not exceed.
     """
-    densities = log_mixture(block, fixed)
-    order = np.argsort(densities, kind="stable")
-    below = np.cumsum(block.row_weights[order])
-    low, high = densities[order[np.searchsorted(below, below[-1] * np.array([0.25, 0.75]))]]
+    low, high = weighted_quantiles(log_mixture(block, fixed), block.row_weights, (0.25, 0.75))
     return float(low), float(high)
 
 
@@ -272,18 +270,13 @@ def likelihood_and_entropy(block: Block, fixed: FixedScores) -> NDArray[Any]:  #
     sums = np.zeros(2, dtype=object)
     for part in block.cut(ROWS_AT_ONCE):
         joint = -minus_logs(part, fixed)
-        density = _log_sum(joint)
+        density = log_sum_exp(joint)
         logs = joint - density[:, None]
         # A probability of 0 contributes no entropy, but 0 times minus infinity would be nan.
         doubt = -(np.exp(logs) * np.maximum(logs, LEAST_LOG)).sum(axis=1)
         both = np.concatenate([part.row_weights * density, part.row_weights * doubt])
         sums += exact_sums(both, np.repeat(np.arange(2), len(part)), 2)
     return sums
-
-
-def _log_sum(logs: FloatArray) -> FloatArray:  # (n,)
-    highest = logs.max(axis=1)
-    return np.asarray(highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1)))
 
 
 def _room(columns: int) -> int:
