@@ -33,6 +33,9 @@ class Engine(Protocol):
     def rows_in_memory(self) -> Rows | None:
         """All rows if they are in the memory of this process, otherwise None."""
 
+    def placed(self) -> Engine:
+        """The same rows in blocks that have the position of their first row in the table."""
+
     def total(self, step: Step[Result], *args: Any) -> Result:
         """Sum of ``step(block, *args)`` over the blocks."""
 

@@ -75,6 +75,9 @@ class LocalEngine:
     def rows_in_memory(self) -> Rows:
         return self.rows
 
+    def placed(self) -> LocalEngine:
+        return self
+
     def total(self, step: Step[Result], *args: Any) -> Result:
         return self._summed(lambda at: step(self.blocks[at], *args))
 

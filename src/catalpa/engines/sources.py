@@ -122,7 +122,7 @@ def without(names: Sequence[str], *left_out: str | None) -> tuple[str, ...]:
 
 def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
     """All rows of an engine with positive weight, or ``most`` random ones: the same on every engine."""
-    engine = engine.placed() if isinstance(engine, PartitionedEngine) else engine
+    engine = engine.placed()
     weighed = engine.each(weighed_rows)
     ranks = search_positions(int(weighed[:, 1].sum()), most, seed)
     before = np.cumsum(weighed[:, 1]) - weighed[:, 1]
@@ -252,7 +252,7 @@ class PartitionedEngine:
     blocks: Any  # encoded partitions, in the library's own form
 
     def placed(self) -> Engine:
-        """The same rows in blocks with known first rows, which are not needed for labels."""
+        """The same rows in blocks with known first rows, which predictions do not need."""
         raise NotImplementedError
 
     def rows_in_memory(self) -> None:

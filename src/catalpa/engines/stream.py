@@ -43,6 +43,9 @@ class StreamEngine:
     def rows_in_memory(self) -> None:
         return None
 
+    def placed(self) -> StreamEngine:
+        return self
+
     def total(self, step: Step[Result], *args: Any) -> Result:
         return reduce(add, self._visit(lambda at: step(self._blocks[at], *args)))
 
