@@ -53,7 +53,7 @@ def test_a_number_of_clusters_is_chosen_by_weighted_rows(run, weighted):
 
 def test_a_column_of_weights_must_be_there_and_hold_numbers(run, weighted):
     absent = run("cluster", weighted, "-k", 2, "--weight", "v")
-    assert "--weight names 'v', which is no column" in " ".join(absent.err.split())
+    assert "--weight names 'v', which is not a column" in " ".join(absent.err.split())
     words = run("cluster", weighted, "-k", 2, "--weight", "colour")
     assert "--weight names 'colour', which holds more than numbers" in " ".join(words.err.split())
     streamed = run("cluster", weighted, "-k", 2, "-m", "kmodes", "--weight", "colour", "--stream")

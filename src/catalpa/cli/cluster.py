@@ -1,4 +1,4 @@
-"""``catalpa cluster``: a table in, clusters out."""
+"""``catalpa cluster``: cluster the rows of a table."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from catalpa.cluster.registry import MethodEntry
     from catalpa.estimator.base import Clusterer
 
-# A table of hundreds of columns would push its clusters off the screen.
+# Long lists of decisions would hide the clusters.
 DECISIONS_SAID = 10
 DEFAULT_METHOD = "grove"
 NAME_SHOWN = 60  # characters of a name
-NAMES_SAID = 6  # of columns that were decided on alike
+NAMES_SAID = 6  # of columns with the same decision
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
 
@@ -36,7 +36,12 @@ def cluster(
     *,
     k: Annotated[
         int | None,
-        typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
+        typer.Option(
+            "-k",
+            "--clusters",
+            min=1,
+            help="Number of clusters; by default the method chooses.",
+        ),
     ] = None,
     method: options.Method = DEFAULT_METHOD,
     columns: options.Columns = None,
@@ -46,7 +51,7 @@ def cluster(
     against: options.Against = None,
     cells: options.Cells,
     preparing: options.Preparing,
-    n_init: Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept.")] = None,
+    n_init: Annotated[int | None, typer.Option(min=1, help="Number of starts; the best one is used.")] = None,
     max_clusters: Annotated[
         int | None, typer.Option(min=1, help="Largest number of clusters to try, without -k; for Grove.")
     ] = None,
@@ -62,7 +67,7 @@ def cluster(
     ] = None,
     quote_formulas: options.QuoteFormulas = False,
     report: Annotated[
-        Path | None, typer.Option(help="Page to write, with everything found; opens without a network.")
+        Path | None, typer.Option(help="HTML report to write; opens without a network.")
     ] = None,
     proba: Annotated[
         bool,
@@ -80,7 +85,7 @@ def cluster(
     suggested_names: Annotated[
         bool, typer.Option("--suggested-names", help="Name the clusters after what is typical of them.")
     ] = False,
-    reasons: Annotated[int, typer.Option(min=1, help="Most reasons to print for each cluster.")] = 3,
+    reasons: Annotated[int, typer.Option(min=1, help="Maximum number of reasons per cluster.")] = 3,
     force: options.Force = False,
     terminal: JsonTerminal,
 ) -> None:
@@ -101,7 +106,7 @@ def cluster(
     earlier = None if like is None else earlier_model(like, method)
     entry = find_entry(method, earlier)
     _check_stream(entry, stream=stream)
-    # Before the work: a fit of an hour must not end in a file that may not be written.
+    # Checked first: a long fit must not end with a file that cannot be written.
     check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
     check_page(report, force=force)
     settings = {"n_clusters": k, **cells.settings, "n_init": n_init, "max_clusters": max_clusters}
@@ -112,7 +117,7 @@ def cluster(
         check_proba(entry.estimator)
     if proba and output is None:
         raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
-    # Only now: what is wrong with the options is told at once.
+    # Imported late, so that invalid options are reported at once.
     from catalpa.cli.cluster_table import as_json, beside, describe, number_lines, show
     from catalpa.cli.recipes import chosen, dialect_of_recipe, layout_of, recipe_of
     from catalpa.cli.tables import TableSource, open_input, write_results
@@ -155,7 +160,7 @@ def cluster(
 
 
 def find_entry(method: str, earlier: Clusterer | None) -> MethodEntry:
-    """The method of an earlier model, or the one that was named."""
+    """The method of an earlier model, or the named one."""
     from catalpa.cluster.registry import METHODS, find_method
 
     if earlier is None:
@@ -202,17 +207,17 @@ def _check_stream(entry: MethodEntry, *, stream: bool) -> None:
 
 
 def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
-    """An estimator with the settings that were given; None stands for the method's own default."""
+    """An estimator with the given settings; None is the method's default."""
     options = {name: value for name, value in settings.items() if value is not None}
     takes = entry.estimator._get_param_names()
     if "n_clusters" not in options and not entry.learns_k:
         raise ParameterError(f"Say how many clusters {entry.name} should make, for example -k 4.")
-    # Without -k: the setting that asks a method to find the number, "auto" for Grove.
+    # Without -k: the setting with which a method determines the number, such as "auto" for Grove.
     if "n_clusters" not in options and "n_clusters" in takes:
         options["n_clusters"] = entry.k_to_find
-    if "random_state" not in takes:  # a method without chance gives the same clusters for every seed
+    if "random_state" not in takes:  # a deterministic method gives the same clusters for every seed
         options.pop("random_state", None)
-    # Told, not dropped: an option without an effect would be taken for one with it.
+    # An error, because users expect options to have an effect.
     foreign = [name for name in options if name not in takes]
     if foreign:
         named = ", ".join(map(option_of, foreign))
@@ -221,7 +226,7 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
 
 
 def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None) -> Clusterer:
-    """Fit with one changing line of progress, and print the verdict and how the columns were read."""
+    """Fit with a progress line, and print the verdict and how the columns were interpreted."""
     from catalpa.estimator.attributes import column_notes
     from catalpa.estimator.problem import fitted_of
 
@@ -243,7 +248,7 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
 
 
 def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
-    """The decisions, with those that differ only in their column said in one line.
+    """The decisions; those that differ only in their column are merged into one line.
 
     Examples
     --------

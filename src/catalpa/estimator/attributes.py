@@ -17,7 +17,7 @@ from catalpa.estimator.verdict import Verdict
 from catalpa.explain.formatting import percent, row_count_text
 from catalpa.explain.numbers import NumberProfile, profile_numbers
 from catalpa.explain.profiles import profile_columns
-from catalpa.explain.reasons import Reason, reasons, rows_per_weight, sentence
+from catalpa.explain.reasons import Reason, cluster_records, reasons, rows_per_weight
 from catalpa.explain.repeats import REPEATED, common_share, group_numbers, groups_of, repeats_in_words
 from catalpa.loop.history import Pass
 from catalpa.steps.counts import SQUARE_BITS
@@ -378,16 +378,15 @@ def size_line(fitted: Fitted) -> str:
 def card(method: str, verdict: Verdict, fitted: Fitted) -> str:
     """The notebook card: the verdict, and a table of clusters, sizes and what is typical of them, as HTML."""
     sizes = fitted.in_weights(fitted.outcome.counts.sizes)
-    rows = []
-    for cluster, of_cluster in enumerate(reasons_of(fitted)[:CLUSTERS_SHOWN]):
-        share = percent(float(sizes[cluster] / sizes.sum()))
-        rows.append(
-            f"<tr><th>{escape(fitted.names.get(cluster, str(cluster)))}</th>"
-            f"<td>{row_count_text(sizes[cluster].item())}</td><td>{share}</td>"
-            f'<td style="text-align: left">{escape(sentence(of_cluster))}</td></tr>'
-        )
-    more = len(sizes) - CLUSTERS_SHOWN
-    caption = f"{method}: {len(sizes)} clusters" + (f", {more} not shown" if more > 0 else "")
+    records = cluster_records(sizes, fitted.names, reasons_of(fitted))
+    rows = [
+        f"<tr><th>{escape(one['name'] or str(one['cluster']))}</th>"
+        f"<td>{row_count_text(one['size'])}</td><td>{percent(one['share'])}</td>"
+        f'<td style="text-align: left">{escape(one["sets_apart"])}</td></tr>'
+        for one in records[:CLUSTERS_SHOWN]
+    ]
+    more = len(records) - CLUSTERS_SHOWN
+    caption = f"{method}: {len(records)} clusters" + (f", {more} not shown" if more > 0 else "")
     cells = '<th style="text-align: left">typical</th>'
     note = ' style="color: #888"' if verdict.level == "none" else ""  # without structure, reasons mean little
     head = f"<tr><th>cluster</th><th>rows</th><th>share</th>{cells}</tr>"
