@@ -116,7 +116,7 @@ def cluster(
     from catalpa.estimator.matching import match_text
     from catalpa.estimator.problem import fitted_of
 
-    with terminal.listening():
+    with terminal.listening(), terminal.waiting():
         aside = identifier_of(id), weight, against
         layout = dialect_of_recipe(preparing)
         if layout is None and earlier is not None and not chosen(preparing):
@@ -136,18 +136,26 @@ def cluster(
         lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
         labels = given.labels(model, proba=proba)
+        fits = broad_groups(model, given.rows, given.weights)
+        broad = [line for fit in fits for line in describe(fit, top=reasons)]
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_text(report, reported(model, given, title_of(table)).html)] if report else []
     if terminal.json:
         record = as_json(model, lines, numbers, files, terminal.warnings)
         matched = None if earlier is None else model._match_records
         terminal.show_json(
-            {"verdict": model.verdict_.to_dict(), **record, "against": crossing, "matched": matched}
+            {
+                "verdict": model.verdict_.to_dict(),
+                **record,
+                "broad_groups": broad,
+                "against": crossing,
+                "matched": matched,
+            }
         )
     else:
         if earlier is not None:
             terminal.say_all(map(match_text, model._match_records))
-        show(terminal, lines, numbers, crossing)
+        show(terminal, lines, numbers, crossing, broad=broad)
         terminal.wrote(*files)
 
 
@@ -226,13 +234,25 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
         if not terminal.json:
             warnings.simplefilter("ignore", NoStructureWarning)  # the verdict says the same
         model.fit(rows, sample_weight=weights)
-    terminal.say(model.verdict_.sentence)
+    terminal.say_first(model.verdict_.sentence)
     decisions = group_similar_decisions([*model.schema_.decisions, *column_notes(fitted_of(model))])
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
     if len(decisions) > DECISIONS_SAID:
         terminal.say(f"and {len(decisions) - DECISIONS_SAID} more columns were decided on: --json lists them")
     return model
+
+
+def broad_groups(model: Clusterer, rows: Any, weights: Any = None) -> list[Clusterer]:
+    """A fit with all columns independent, if columns that depend on each other explain a single cluster."""
+    groups = model.verdict_.broad_groups
+    if groups is None or groups == 1:
+        return []
+    from sklearn.base import clone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the verdict has said what to think of them
+        return [clone(model).set_params(n_clusters=groups, ties=None).fit(rows, sample_weight=weights)]
 
 
 def group_similar_decisions(decisions: Sequence[str]) -> list[str]:

@@ -76,8 +76,12 @@ def show(
     clusters: Sequence[Mapping[str, Any]],
     numbers: Sequence[Mapping[str, Any]] = (),
     crossing: Mapping[str, Any] | None = None,
+    broad: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Print the table of clusters, a line for every column of numbers, and the column beside them."""
+    """Print the table of clusters, a line for every column of numbers, and the column beside them.
+
+    ``broad`` are groups with all columns independent, beside a single cluster.
+    """
     # The number, by which other tables tell the cluster, and the name.
     titles = [f"{one['cluster']} {one['name'] or ''}".strip() for one in clusters]
     rows = [
@@ -94,6 +98,9 @@ def show(
         terminal.say(f"and {len(numbers) - NUMBERS_SHOWN} more columns of numbers: --json lists them")
     if crossing is not None:
         _show_against(terminal, crossing, titles)
+    if broad:
+        terminal.say("Broad groups with all columns independent:")
+        show(terminal, broad)
 
 
 def _text(one: Mapping[str, Any]) -> str:

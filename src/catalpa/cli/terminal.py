@@ -35,12 +35,30 @@ class Terminal:
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and JSON if asked for.")
     ] = False
     warnings: list[str] = field(default_factory=list, init=False)
+    _waiting: list[str] | None = field(default=None, init=False)  # lines that come after the verdict
 
     def say(self, text: str) -> None:
         """A line for the person, on standard error."""
-        if not self.quiet:
+        if self._waiting is not None:
+            self._waiting.append(text)
+        elif not self.quiet:
             # Words in brackets, such as catalpa[report], are text and no style.
             _console(sys.stderr).print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def say_first(self, *texts: str) -> None:
+        """Lines before those that wait for them."""
+        waiting, self._waiting = self._waiting, None
+        self.say_all([*texts, *(waiting or ())])
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Keep lines until :meth:`say_first`, or the end of the ``with`` block."""
+        self._waiting = []
+        try:
+            yield
+        finally:
+            lines, self._waiting = self._waiting, None
+            self.say_all(lines or ())
 
     def say_all(self, texts: Iterable[str]) -> None:
         """Lines for the person, one after another."""
