@@ -61,17 +61,17 @@ def choose_k(
 
     with terminal.listening(), terminal.waiting():
         source = TableSource(table, csv, listed(columns), listed(drop), weight=weight)
-        given = open_input(source, stream=stream, memory=memory)
-        terminal.say_all(given.notes)
-        model.set_params(recipe=recipe_of(given.rows, table, preparing, terminal))
+        data = open_input(source, stream=stream, memory=memory)
+        terminal.say_all(data.notes)
+        model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
         with terminal.progress(model):
             choice = choose(
-                given.rows,
+                data.rows,
                 range(least, most + 1),
                 method=model,
                 repeats=repeats,
                 random_state=seed,
-                sample_weight=given.weights,
+                sample_weight=data.weights,
             )
         if not terminal.json:  # on the other stream: the table is data
             words = choice.levels_in_words
@@ -81,9 +81,9 @@ def choose_k(
             write_text(report, choice.report(title=title_of(table)).html)
     if terminal.json:
         levels = None if choice.levels is None else choice.levels._asdict()
-        told = {"k": choice.k, "structure": choice.structure, "reason": choice.reason, "levels": levels}
-        told["verdict"] = choice.verdict.to_dict()
-        terminal.show_json({**told, "table": choice.records})
+        record = {"k": choice.k, "structure": choice.structure, "reason": choice.reason, "levels": levels}
+        record["verdict"] = choice.verdict.to_dict()
+        terminal.show_json({**record, "table": choice.records})
         return
     terminal.table(choice.head, choice.rows)
     terminal.wrote(report)

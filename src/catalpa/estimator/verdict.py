@@ -170,16 +170,16 @@ def _sentence(level: Level, numbers: dict[str, Any], sizeable: bool, tied: Seque
 
 def _one_cluster(numbers: dict[str, Any], tied: Sequence[str]) -> str:
     """Why all rows are in one cluster, as far as it is known."""
-    tried, rows = numbers["levels"][1] if numbers["levels"] else 1, numbers["rows"]
+    best, rows = numbers["levels"][1] if numbers["levels"] else 1, numbers["rows"]
     pairs, groups, without_ties = ", ".join(tied), numbers["broad_groups"], ""
     if groups is not None and groups > 1:
         without_ties = (
             f" With all columns independent there are {groups} broad groups: Grove({groups}, ties=None)."
         )
-    if tried > 1 and numbers["agreement"] is not None:
+    if best > 1 and numbers["agreement"] is not None:
         repeats = f" Columns depend on each other ({pairs})." if without_ties else ""
         return (
-            f"No reproducible clusters: random samples of the rows do not agree on {tried} clusters "
+            f"No reproducible clusters: random samples of the rows do not agree on {best} clusters "
             f"(adjusted Rand index {numbers['agreement']:.2f}); all rows are in one "
             f"cluster.{repeats}{without_ties}"
         )
@@ -188,7 +188,7 @@ def _one_cluster(numbers: dict[str, Any], tied: Sequence[str]) -> str:
             f"1 cluster: columns that depend on each other ({pairs}) explain the table as well as more "
             f"clusters would.{without_ties}"
         )
-    shuffled = " shuffled columns gain about as much;" if tried > 1 else ""
+    shuffled = " shuffled columns gain about as much;" if best > 1 else ""
     few = f" {rows} rows may be too few to tell." if rows < LEAST_ROWS else ""
     return f"No cluster structure found:{shuffled} all rows are in one cluster.{few}"
 

@@ -138,14 +138,14 @@ def explorer_of(
     known = prepared_rows(fitted, known)
     view = view_of(model, TableInHand(known, table.weights))
     columns = coded_columns(known, view.schema, beside.columns)
-    found = partitions(view, known, coarser(model) if others is None else others)
+    groupings = partitions(view, known, coarser(model) if others is None else others)
     if verdict is None:
         verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
-    return Explorer({**_summary(view, columns, found, rows, title), "verdict": verdict.to_dict()})
+    return Explorer({**_summary(view, columns, groupings, rows, title), "verdict": verdict.to_dict()})
 
 
 def _summary(
-    view: View, columns: Sequence[CodedColumn], found: Sequence[Partition], rows: bool, title: str
+    view: View, columns: Sequence[CodedColumn], partitions: Sequence[Partition], rows: bool, title: str
 ) -> dict[str, Any]:
     n, weights = view.rows, view.weights
     shown = _shown_rows(n) if rows else None
@@ -164,7 +164,7 @@ def _summary(
         if shown is None
         else [encoded(one.codes[shown], len(one.categories)) for one in columns],
         "weights": None if shown is None or weights is None else weights[shown].tolist(),
-        "model": next(at for at, one in enumerate(found) if one.labels is view.labels),
+        "model": next(at for at, one in enumerate(partitions) if one.labels is view.labels),
         "partitions": [
             {
                 "k": one.k,
@@ -176,9 +176,9 @@ def _summary(
                 "counts": None if complete else counts_by_cluster(one, columns, weights),
                 "sizes": np.bincount(one.labels, weights, minlength=one.k).tolist(),
             }
-            for one in found
+            for one in partitions
         ],
-        "flows": [_flows(one, other, weights) for one, other in pairwise(found)],
+        "flows": [_flows(one, other, weights) for one, other in pairwise(partitions)],
         "scoring": _scoring(view),
     }
 
