@@ -8,12 +8,12 @@ Run from the root of the repository; ``CATALPA_DATA`` names the folder that hold
 
 ``growth`` clusters random rows of five tables, and all of them. ``noise`` clusters tables of random
 categories and numbers, and real tables with shuffled columns. ``planted`` counts how often planted numbers
-are found. PYTHON is an interpreter with an earlier version of the package, of which the CPU time is measured
-on the same tables. ``calibration`` compares verdicts with the agreement with planted clusters. Results
-replace those of the same tables in ``results/number_of_clusters.csv``, of which ``tools/number_page.py``
-makes the page of the docs; ``--first`` and ``--seeds`` make it in slices. Every line holds the curve of the
-evidence, so that the page can say what other constants of the rule would have given. A whole run takes about
-five minutes of CPU time.
+are found, ``many`` does so for large numbers. PYTHON is an interpreter with an earlier version of the
+package, of which the CPU time is measured on the planted tables. ``calibration`` compares verdicts with the
+agreement with planted clusters. Results replace those of the same tables in
+``results/number_of_clusters.csv``, of which ``tools/number_page.py`` makes the page of the docs; ``--first``
+and ``--seeds`` make it in slices. Every line holds the curve of the evidence, so that the page can say what
+other constants of the rule would have given. A whole run takes about five minutes of CPU time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results" / "number_of_clusters.
 DRAWS = {1000: (1, 2, 3)}  # random rows that a table grows from
 SHAPES = ((60, 8), (80, 30), (95, 15), (120, 3), (200, 40), (300, 8), (1000, 12), (2000, 12))
 SHUFFLED = ("zoo", "votes", "dermatology", "soybean", "teaching", "obesity")
-PARTS = ("growth", "noise", "planted", "calibration")
+PARTS = ("growth", "noise", "planted", "many", "calibration")
 KEY = ("part", "table", "rows", "seed", "planted")  # names a table
 PLANTED_NUMBERS = tuple(range(2, 11))
 # Run by an interpreter with another version of the package: CPU seconds of planted tables.
@@ -202,6 +202,14 @@ def planted(seeds: range, python: str | None) -> Iterator[Line]:
             yield studied("planted", "2 000 x 12, noise .5", made.frame, seed, made.target, seconds)
 
 
+def many(seeds: range) -> Iterator[Line]:
+    """12, 15 and 18 planted clusters in 3 000 rows of 20 columns with 4 categories, noise .4."""
+    for k in (12, 15, 18):
+        for seed in seeds:
+            made = make_categorical(3000, columns=20, categories=4, clusters=k, noise=0.4, seed=seed)
+            yield studied("many", "3 000 x 20, noise .4", made.frame, seed, made.target)
+
+
 def calibration(seeds: range) -> Iterator[Line]:
     """Planted clusters from clear to hidden, independent columns and copied ones."""
     for rows in (300, 1000):
@@ -259,6 +267,7 @@ def main() -> None:
                 "noise": lambda: noise(seeds),
                 "calibration": lambda: calibration(seeds),
             }
+            studies["many"] = lambda: many(seeds)
             studies["planted"] = lambda: planted(seeds, given.before)
             for line in studies[part]():
                 print(*asdict(line).values(), sep="\t", flush=True)
