@@ -9,11 +9,12 @@ Run from the root of the repository; ``CATALPA_DATA`` names the folder that hold
 ``growth`` clusters random rows of five tables, and all of them. ``noise`` clusters tables of random
 categories and numbers, and real tables with shuffled columns. ``planted`` counts how often planted numbers
 are found, ``many`` does so for large numbers. PYTHON is an interpreter with an earlier version of the
-package, of which the CPU time is measured on the planted tables. ``calibration`` compares verdicts with the
-agreement with planted clusters. Results replace those of the same tables in
-``results/number_of_clusters.csv``, of which ``tools/number_page.py`` makes the page of the docs; ``--first``
-and ``--seeds`` make it in slices. Every line holds the curve of the evidence, so that the page can say what
-other constants of the rule would have given. A whole run takes about five minutes of CPU time.
+package, of which the CPU time is measured on the planted tables. ``quality`` clusters the tables of the
+quality study. ``calibration`` compares verdicts with the agreement with planted clusters. Results replace
+those of the same tables in ``results/number_of_clusters.csv``, of which ``tools/number_page.py`` makes the
+page of the docs; ``--first``, ``--seeds`` and ``--tables`` make it in slices. Every line holds the curve of
+the evidence, so that the page can say what other constants of the rule would have given. A whole run takes
+about ten minutes of CPU time.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ RESULTS = Path(__file__).resolve().parents[1] / "results" / "number_of_clusters.
 DRAWS = {1000: (1, 2, 3)}  # random rows that a table grows from
 SHAPES = ((60, 8), (80, 30), (95, 15), (120, 3), (200, 40), (300, 8), (1000, 12), (2000, 12))
 SHUFFLED = ("zoo", "votes", "dermatology", "soybean", "teaching", "obesity")
-PARTS = ("growth", "noise", "planted", "many", "calibration")
+PARTS = ("growth", "noise", "planted", "many", "quality", "calibration")
 KEY = ("part", "table", "rows", "seed", "planted")  # names a table
+MOST_ROWS = 3000  # of a table of the quality study
 PLANTED_NUMBERS = tuple(range(2, 11))
 # Run by an interpreter with another version of the package: CPU seconds of planted tables.
 TIMED = """
@@ -210,6 +212,20 @@ def many(seeds: range) -> Iterator[Line]:
             yield studied("many", "3 000 x 20, noise .4", made.frame, seed, made.target)
 
 
+def quality(tables: Sequence[str]) -> Iterator[Line]:
+    """Tables of the quality study, with planted clusters or known classes; at most 3 000 rows of each."""
+    folder = Path(os.environ["CATALPA_DATA"]) / "quality"
+    for path in sorted(folder.glob("*/*.csv.gz")):
+        name = path.name.partition(".")[0]
+        if tables and not any(name.startswith(beginning) for beginning in tables):
+            continue
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+        if len(frame) > MOST_ROWS:
+            frame = frame.sample(MOST_ROWS, random_state=0).reset_index(drop=True)
+        truth = frame.pop("class")
+        yield studied("quality", f"{path.parent.name}, {name}", frame, 0, truth.fillna("").to_numpy())
+
+
 def calibration(seeds: range) -> Iterator[Line]:
     """Planted clusters from clear to hidden, independent columns and copied ones."""
     for rows in (300, 1000):
@@ -256,7 +272,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="+", choices=PARTS)
     parser.add_argument("--seeds", type=int, default=5, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
-    parser.add_argument("--tables", nargs="+", default=[], help="that grow; by default all")
+    parser.add_argument("--tables", nargs="+", default=[], help="of growth or quality; by default all")
     parser.add_argument("--before", help="interpreter with an earlier version, to measure its CPU time")
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.seeds)
@@ -268,6 +284,7 @@ def main() -> None:
                 "calibration": lambda: calibration(seeds),
             }
             studies["many"] = lambda: many(seeds)
+            studies["quality"] = lambda: quality(given.tables)
             studies["planted"] = lambda: planted(seeds, given.before)
             for line in studies[part]():
                 print(*asdict(line).values(), sep="\t", flush=True)

@@ -82,6 +82,16 @@ planted clusters.
 |---|--:|--:|--:|
 {found}
 
+## Tables of the quality study
+
+The tables of {{doc}}`/inside/quality`, at most 3,000 random rows of each: {quality_planted} with planted
+clusters, many of them weak or tiny by design, and {quality_real} real ones with known classes, which need not
+be clusters.
+
+{quality_found}
+
+{quality_verdicts}
+
 ## Other constants
 
 The same runs with another share of the gain that every cluster adds, or another floor in nats per row. The
@@ -93,8 +103,8 @@ the rule.
 
 A larger share gives numbers that change less with the rows, but fewer clusters can each add it: of k clusters
 that are about equally distinct, the last adds about one k-th of the gain. A larger floor
-also takes clusters away that are there. So the medium level stays at {chosen_share:.0%}, and the coarse
-level, at {coarse_share:.0%}, is shown beside it for a number that hardly changes.
+also takes clusters away that are there. So the medium level stays at {chosen_share:.0f} %, and the coarse
+level, at {coarse_share:.0f} %, is shown beside it for a number that hardly changes.
 """
 
 Line = Mapping[str, str]
@@ -112,7 +122,9 @@ def page(lines: Sequence[Line]) -> str:
     values: dict[str, object] = {}
     for name, make in PARTS.items():
         values |= make(parts[name])
-    return TEXT.format(**values, variants=variants(parts), chosen_share=MEDIUM, coarse_share=COARSE)
+    return TEXT.format(
+        **values, variants=variants(parts), chosen_share=100 * MEDIUM, coarse_share=100 * COARSE
+    )
 
 
 def growth_values(lines: Sequence[Line]) -> dict[str, object]:
@@ -202,12 +214,6 @@ def many_values(lines: Sequence[Line]) -> dict[str, object]:
 
 def calibration_values(lines: Sequence[Line]) -> dict[str, object]:
     """Verdicts beside the agreement with planted clusters."""
-    rows = []
-    for level in LEVELS:
-        own = [float(line["adjusted_rand"]) for line in lines if line["verdict"] == level]
-        if own:
-            low = sum(value < 0.1 for value in own) / len(own)
-            rows.append((level, str(len(own)), f"{mean(own):.2f}", f"{low:.0%}"))
     found = []
     for kind in dict.fromkeys(line["table"].partition(",")[0] for line in lines):
         own = [line for line in lines if line["table"].startswith(kind)]
@@ -215,9 +221,42 @@ def calibration_values(lines: Sequence[Line]) -> dict[str, object]:
         found.append(f"| {kind} | {len(own)} | {exact(own) / len(own):.2f} | {near / len(own):.2f} |")
     return {
         "calibration_tables": len(lines),
-        "calibration": drawn(("verdict", "tables", "ARI", "ARI below 0.1"), rows),
+        "calibration": drawn(("verdict", "tables", "ARI", "ARI below 0.1"), verdict_rows(lines)),
         "found": "\n".join(found),
     }
+
+
+def quality_values(lines: Sequence[Line]) -> dict[str, object]:
+    """Numbers and verdicts beside planted clusters and known classes."""
+    kinds = {kind: [line for line in lines if line["table"].startswith(kind)] for kind in ("planted", "real")}
+    found, verdicts = [], []
+    for kind, own in kinds.items():
+        away = [abs(int(line["k"]) - int(line["planted"])) for line in own]
+        near = sum(each <= 1 for each in away) / len(own)
+        k, known = (mean(int(line[name]) for line in own) for name in ("k", "planted"))
+        agreed = mean(float(line["adjusted_rand"]) for line in own)
+        figures = exact(own) / len(own), near, mean(away), k, known, agreed
+        found.append((kind, str(len(own)), *(f"{figure:.2f}" for figure in figures)))
+        verdicts += [(kind, *row) for row in verdict_rows(own)]
+    return {
+        "quality_planted": len(kinds["planted"]),
+        "quality_real": len(kinds["real"]),
+        "quality_found": drawn(
+            ("tables", "number", "exact", "within one", "mean distance", "mean k", "known", "ARI"), found
+        ),
+        "quality_verdicts": drawn(("tables", "verdict", "number", "ARI", "ARI below 0.1"), verdicts),
+    }
+
+
+def verdict_rows(lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    """Every verdict, with the agreement with known clusters."""
+    rows = []
+    for level in LEVELS:
+        own = [float(line["adjusted_rand"]) for line in lines if line["verdict"] == level]
+        if own:
+            low = sum(value < 0.1 for value in own) / len(own)
+            rows.append((level, str(len(own)), f"{mean(own):.2f}", f"{low:.0%}".replace("%", " %")))
+    return rows
 
 
 def variants(parts: Mapping[str, Sequence[Line]]) -> str:
@@ -231,7 +270,13 @@ def variants(parts: Mapping[str, Sequence[Line]]) -> str:
             for lines in (parts["planted"], parts["many"], parts["calibration"])
         ]
         above = sum(by_curve(line, share, floor) > 1 for line in parts["noise"])
-        row = (f"{share:.0%}", f"{floor:g}", f"{max(factors):.2f}", f"{geometric_mean(factors):.2f}", *found)
+        row = (
+            f"{share:.0%}".replace("%", " %"),
+            f"{floor:g}",
+            f"{max(factors):.2f}",
+            f"{geometric_mean(factors):.2f}",
+            *found,
+        )
         chosen = (share, floor) == (MEDIUM, FLOOR)
         rows.append([f"**{cell}**" if chosen else cell for cell in (*row, str(above))])
     head = (
@@ -259,6 +304,7 @@ PARTS = {
     "planted": planted_values,
     "many": many_values,
     "calibration": calibration_values,
+    "quality": quality_values,
 }
 
 

@@ -155,7 +155,7 @@ def cluster(
     else:
         if earlier is not None:
             terminal.say_all(map(match_text, model._match_records))
-        show(terminal, lines, numbers, crossing, broad=broad)
+        show(terminal, lines, numbers, crossing, broad=broad, style=style_of(model))
         terminal.wrote(*files)
 
 
@@ -253,6 +253,11 @@ def broad_groups(model: Clusterer, rows: Any, weights: Any = None) -> list[Clust
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the verdict has said what to think of them
         return [clone(model).set_params(n_clusters=groups, ties=None).fit(rows, sample_weight=weights)]
+
+
+def style_of(model: Clusterer) -> str | None:
+    """Grey for clusters that are no finding; the verdict above them says why."""
+    return "bright_black" if model.verdict_.level == "none" else None
 
 
 def group_similar_decisions(decisions: Sequence[str]) -> list[str]:

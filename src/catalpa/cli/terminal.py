@@ -81,18 +81,24 @@ class Terminal:
         print(json.dumps(document, ensure_ascii=False, indent=2))
 
     def table(
-        self, head: Sequence[str], rows: Sequence[Sequence[str]], *, bars: Sequence[float] = ()
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        bars: Sequence[float] = (),
+        style: str | None = None,
     ) -> None:
         """A table of the result: drawn in a terminal, tab-separated where a program reads it.
 
-        A bar per row is drawn before the last column; a program gets none.
+        A bar per row is drawn before the last column, and all in a style; a program gets neither.
         """
         if self.quiet:
             return
         if sys.stdout.isatty():
             console = _console(sys.stdout)
             # The width of now: a window may have been made smaller since the start.
-            console.print(_rich_table(head, rows, bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()))
+            shown = bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()
+            console.print(_rich_table(head, rows, shown), style=style)
             return
         # A cell must not break the line or the column that a program reads.
         for row in (head, *rows):
