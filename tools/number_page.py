@@ -267,7 +267,7 @@ def variants(parts: Mapping[str, Sequence[Line]]) -> str:
         factors = list(growth_factors(parts["growth"], lambda line: by_curve(line, share, floor)).values())  # noqa: B023
         found = [
             f"{sum(by_curve(line, share, floor) == int(line['planted']) for line in lines)} of {len(lines)}"
-            for lines in (parts["planted"], parts["many"], parts["calibration"])
+            for lines in (parts["planted"], parts["many"], parts["calibration"], parts["quality"])
         ]
         above = sum(by_curve(line, share, floor) > 1 for line in parts["noise"])
         row = (
@@ -287,6 +287,7 @@ def variants(parts: Mapping[str, Sequence[Line]]) -> str:
         "planted",
         "many",
         "for verdicts",
+        "quality study",
         "noise above 1",
     )
     return drawn(head, rows)
