@@ -124,7 +124,7 @@ def cluster(
     from catalpa.estimator.matching import match_text
     from catalpa.estimator.problem import fitted_of
 
-    with terminal.listening():
+    with terminal.listening(), terminal.waiting():
         aside = identifier_of(id), weight, against
         layout = dialect_of_recipe(preparing)
         if layout is None and earlier is not None and not chosen(preparing):
@@ -144,18 +144,26 @@ def cluster(
         lines, crossing = describe(model, top=reasons), beside(model, data, against)
         numbers = number_lines(model, data.tables(), data.weights, most=ROWS_DRAWN if stream else None)
         labels = data.labels(model, proba=proba)
+        fits = broad_groups(model, data.rows, data.weights)
+        broad = [line for fit in fits for line in describe(fit, top=reasons)]
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_text(report, reported(model, data, title_of(table)).html)] if report else []
     if terminal.json:
         record = as_json(model, lines, numbers, files, terminal.warnings)
         matched = None if earlier is None else model._match_records
         terminal.show_json(
-            {"verdict": model.verdict_.to_dict(), **record, "against": crossing, "matched": matched}
+            {
+                "verdict": model.verdict_.to_dict(),
+                **record,
+                "broad_groups": broad,
+                "against": crossing,
+                "matched": matched,
+            }
         )
     else:
         if earlier is not None:
             terminal.say_all(map(match_text, model._match_records))
-        show(terminal, lines, numbers, crossing)
+        show(terminal, lines, numbers, crossing, broad=broad, style=style_of(model))
         terminal.wrote(*files)
 
 
@@ -234,10 +242,10 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
         if not terminal.json:
             warnings.simplefilter("ignore", NoStructureWarning)  # the verdict says the same
         model.fit(rows, sample_weight=weights)
-    # Whoever loads the model never chose the library that the command reads files with.
-    found = fitted_of(model)
-    model._fitted = replace(found, schema=replace(found.schema, library="pandas"))
-    terminal.say(model.verdict_.sentence)
+    # A model file is loaded elsewhere, where frames are pandas.
+    outcome = fitted_of(model)
+    model._fitted = replace(outcome, schema=replace(outcome.schema, library="pandas"))
+    terminal.say_first(model.verdict_.sentence)
     decisions = group_similar_decisions([*model.schema_.decisions, *column_notes(fitted_of(model))])
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
@@ -245,6 +253,23 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
         more = len(decisions) - DECISIONS_SAID
         terminal.say(f"and {more} more decision{'s' if more > 1 else ''} on columns: --json lists them")
     return model
+
+
+def broad_groups(model: Clusterer, rows: Any, weights: Any = None) -> list[Clusterer]:
+    """A fit with all columns independent, if columns that depend on each other explain a single cluster."""
+    groups = model.verdict_.broad_groups
+    if groups is None or groups == 1:
+        return []
+    from sklearn.base import clone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the verdict has said what to think of them
+        return [clone(model).set_params(n_clusters=groups, ties=None).fit(rows, sample_weight=weights)]
+
+
+def style_of(model: Clusterer) -> str | None:
+    """Grey for clusters that are no finding; the verdict above them says why."""
+    return "bright_black" if model.verdict_.level == "none" else None
 
 
 def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
