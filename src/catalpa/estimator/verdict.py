@@ -177,7 +177,7 @@ def _one_cluster(numbers: dict[str, Any], untied: int | None, tied: Sequence[str
     if without_ties:
         return f"1 cluster: columns that repeat each other ({pairs}) explain the table.{without_ties}"
     shuffled = " shuffled columns gain about as much;" if tried > 1 else ""
-    few = f" {rows} rows may be too few to tell." if rows < LEAST_ROWS else ""
+    few = f" {rows} row{'s' * (rows != 1)} may be too few to tell." if rows < LEAST_ROWS else ""
     return f"No cluster structure found:{shuffled} all rows are in one cluster.{few}"
 
 

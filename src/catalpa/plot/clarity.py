@@ -17,7 +17,7 @@ GAP = 0.08  # between clusters, of the height of one
 SURE = 0.9  # probability above which a row is said to be placed surely
 OUTLINE = 40  # bars of a cluster; more cannot be told apart at the height that is drawn
 AXES = {
-    "certainty": "certainty",
+    "certainty": "membership probability",
     "silhouette": "nearer to another cluster  \u2190  0  \u2192  nearer to its own",
 }
 MEANS = {

@@ -12,6 +12,7 @@ from catalpa.arrays import safe_divide
 from catalpa.estimator.attributes import column_notes, repeats_of
 from catalpa.estimator.parameters import WATCHING
 from catalpa.estimator.verdict import Verdict
+from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.formatting import reading_order, shortened
 from catalpa.explain.profiles import column_importances
 from catalpa.explain.reasons import reasons, rows_per_weight, sentence
@@ -145,6 +146,7 @@ def _clusters(
         view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight, groups=groups
     )
     clusters, suggested = [], view.model.suggest_names()
+    items = items_of_questions(view.schema.names)
     for cluster, told in enumerate(found):
         clusters.append(
             {
@@ -155,7 +157,7 @@ def _clusters(
                 "share": float(view.sizes[cluster] / view.sizes.sum()),
                 "clarity": clarity[cluster],
                 "sets_apart": sentence(told[:REASONS]),
-                "lines": answer_lines(reason.record() for reason in told),
+                "lines": answer_lines((reason.record() for reason in told), items=items),
                 "reasons": [reason.record() for reason in told[:REASONS]],
                 "more_reasons": [reason.record() for reason in told[REASONS:]],
                 "examples": example_rows(view, cluster, names, beside),
