@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,11 +19,11 @@ from catalpa.errors import NoStructureWarning, ParameterError
 if TYPE_CHECKING:
     from catalpa.cluster.registry import MethodEntry
     from catalpa.estimator.base import Clusterer
+    from catalpa.report.explore_edits import Edits
 
 # A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
 DEFAULT_METHOD = "grove"
-NAMES_SAID = 6  # of columns that were decided on alike
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
 
@@ -77,6 +76,13 @@ def cluster(
     suggested_names: Annotated[
         bool, typer.Option("--suggested-names", help="Name the clusters after what is typical of them.")
     ] = False,
+    edits: Annotated[
+        Path | None,
+        typer.Option(
+            help="clusters.json that a page of catalpa explore saved: its number of clusters, splits, merges "
+            "and names."
+        ),
+    ] = None,
     reasons: Annotated[int, typer.Option(min=1, help="Most reasons to print for each cluster.")] = 3,
     force: options.Force = False,
     terminal: JsonTerminal,
@@ -94,6 +100,8 @@ def cluster(
         cat log.tsv | catalpa cluster - -k 6 --method kmodes --json
 
         catalpa cluster june.csv --like may/model.json -o june/
+
+        catalpa cluster survey.csv --recipe recipe.json --edits clusters.json -o out/
     """
     earlier = None if like is None else earlier_model(like, method)
     entry = find_entry(method, earlier)
@@ -101,6 +109,7 @@ def cluster(
     # Before the work: a fit of an hour must not end in a file that may not be written.
     check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
     check_page(report, force=force)
+    read, k = edits_of(edits, k, like, entry)
     settings = {"n_clusters": k, **cells.settings, "n_init": n_init, "max_clusters": max_clusters}
     if earlier is not None:
         settings = with_settings_of(earlier, settings)
@@ -129,10 +138,7 @@ def cluster(
         else:
             model.set_params(recipe=fitted_of(earlier).recipe)
         fitted(terminal, model, given.rows, given.weights)
-        if earlier is not None:
-            model.match_to(earlier, given.rows, sample_weight=given.weights)
-        if suggested_names:
-            add_suggested_names(model)
+        model = _as_wanted(model, given, earlier, read, suggested_names=suggested_names)
         lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
         labels = given.labels(model, proba=proba)
@@ -171,6 +177,34 @@ def earlier_model(path: Path, method: str) -> Clusterer:
             f"--like takes the method of the earlier model, {entry.name}. Leave --method out."
         )
     return model
+
+
+def _as_wanted(
+    model: Clusterer, given: Any, earlier: Clusterer | None, edits: Edits | None, *, suggested_names: bool
+) -> Clusterer:
+    """The fitted model with the numbers of an earlier one, the edits of a page, and suggested names."""
+    if earlier is not None:
+        model.match_to(earlier, given.rows, sample_weight=given.weights)
+    if edits is not None:
+        model = edits.apply(edits.split(model, given.rows, given.weights))
+    if suggested_names:
+        add_suggested_names(model)
+    return model
+
+
+def edits_of(
+    path: Path | None, k: int | None, like: Path | None, entry: MethodEntry
+) -> tuple[Edits | None, int | None]:
+    """The edits of ``--edits``, and the number of clusters to fit, which they hold."""
+    if path is None:
+        return None, k
+    from catalpa.report.explore_edits import Edits
+
+    given = [option for option, value in (("-k", k), ("--like", like)) if value is not None]
+    if given:
+        raise ParameterError(f"--edits says which clusters to make. Leave {' and '.join(given)} out.")
+    edits = Edits.read(path)
+    return edits, edits.number_to_fit(has_levels=hasattr(entry.estimator, "cut"))
 
 
 def with_settings_of(earlier: Clusterer, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,6 +255,7 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     """Fit with one changing line of progress, and print the verdict and how the columns were read."""
     from catalpa.estimator.attributes import column_notes
     from catalpa.estimator.problem import fitted_of
+    from catalpa.explain.decisions import group_similar_decisions
 
     with terminal.progress(model), warnings.catch_warnings():
         if not terminal.json:
@@ -233,26 +268,3 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     if len(decisions) > DECISIONS_SAID:
         terminal.say(f"and {len(decisions) - DECISIONS_SAID} more columns were decided on: --json lists them")
     return model
-
-
-def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
-    """The decisions, with those that differ only in their column said in one line.
-
-    Examples
-    --------
-    >>> same = "holds 2 things: taken"
-    >>> group_similar_decisions([f"column 'a' {same}", f"column 'b' {same}", "more"])
-    ["columns 'a', 'b' hold 2 things: taken", 'more']
-    """
-    columns: dict[str, list[str]] = {}
-    for decision in decisions:
-        found = re.fullmatch(r"column ('.*?'|\".*?\") (holds .*)", decision)
-        columns.setdefault(found[2] if found else decision, []).extend([found[1]] if found else [])
-    said = []
-    for text, names in columns.items():
-        if len(names) < 2:
-            said.append(f"column {names[0]} {text}" if names else text)
-            continue
-        more = f" and {len(names) - NAMES_SAID} more" if len(names) > NAMES_SAID else ""
-        said.append(f"columns {', '.join(names[:NAMES_SAID])}{more} {text.replace('holds', 'hold', 1)}")
-    return said
