@@ -61,25 +61,25 @@ def choose_k(
 
     with terminal.listening():
         source = TableSource(table, csv, listed(columns), listed(drop), weight=weight)
-        given = open_input(source, stream=stream, memory=memory)
-        terminal.say_all(given.notes)
-        model.set_params(recipe=recipe_of(given.rows, table, preparing, terminal))
+        data = open_input(source, stream=stream, memory=memory)
+        terminal.say_all(data.notes)
+        model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
         with terminal.progress(model):
             choice = choose(
-                given.rows,
+                data.rows,
                 range(least, most + 1),
                 method=model,
                 repeats=repeats,
                 random_state=seed,
-                sample_weight=given.weights,
+                sample_weight=data.weights,
             )
         if report is not None:
             write_text(report, choice.report(title=title_of(table)).html)
     if terminal.json:
         levels = None if choice.levels is None else choice.levels._asdict()
-        told = {"k": choice.k, "structure": choice.structure, "reason": choice.reason, "levels": levels}
-        told["verdict"] = choice.verdict.to_dict()
-        terminal.show_json({**told, "table": choice.records})
+        record = {"k": choice.k, "structure": choice.structure, "reason": choice.reason, "levels": levels}
+        record["verdict"] = choice.verdict.to_dict()
+        terminal.show_json({**record, "table": choice.records})
         return
     # The verdict first, on the other stream: the table is data.
     terminal.say(choice.verdict.sentence)

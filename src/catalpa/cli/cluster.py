@@ -109,7 +109,7 @@ def cluster(
     # Before the work: a fit of an hour must not end in a file that may not be written.
     check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
     check_page(report, force=force)
-    read, k = edits_of(edits, k, like, entry)
+    edits_read, k = edits_of(edits, k, like, entry)
     settings = {"n_clusters": k, **cells.settings, "n_init": n_init, "max_clusters": max_clusters}
     if earlier is not None:
         settings = with_settings_of(earlier, settings)
@@ -131,19 +131,19 @@ def cluster(
         if layout is None and earlier is not None and not chosen(preparing):
             layout = layout_of(fitted_of(earlier).recipe)
         source = TableSource(table, csv, listed(columns), listed(drop), *aside, layout)
-        given = open_input(source, stream=stream, memory=memory)
-        terminal.say_all(given.notes)
+        data = open_input(source, stream=stream, memory=memory)
+        terminal.say_all(data.notes)
         if earlier is None or chosen(preparing):
-            model.set_params(recipe=recipe_of(given.rows, table, preparing, terminal))
+            model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
         else:
             model.set_params(recipe=fitted_of(earlier).recipe)
-        fitted(terminal, model, given.rows, given.weights)
-        model = _as_wanted(model, given, earlier, read, suggested_names=suggested_names)
-        lines, crossing = describe(model, top=reasons), beside(model, given, against)
-        numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
-        labels = given.labels(model, proba=proba)
+        fitted(terminal, model, data.rows, data.weights)
+        model = _as_wanted(model, data, earlier, edits_read, suggested_names=suggested_names)
+        lines, crossing = describe(model, top=reasons), beside(model, data, against)
+        numbers = number_lines(model, data.tables(), data.weights, most=ROWS_DRAWN if stream else None)
+        labels = data.labels(model, proba=proba)
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
-        files += [write_text(report, reported(model, given, title_of(table)).html)] if report else []
+        files += [write_text(report, reported(model, data, title_of(table)).html)] if report else []
     if terminal.json:
         record = as_json(model, lines, numbers, files, terminal.warnings)
         matched = None if earlier is None else model._match_records
@@ -209,10 +209,10 @@ def edits_of(
 
 def with_settings_of(earlier: Clusterer, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of an earlier model, except for those that were given."""
-    given = {name: value for name, value in settings.items() if value is not None}
-    if given.get("missing") == Missing.CATEGORY.value:  # the default of the command
-        del given["missing"]
-    return {**earlier.get_params(deep=False), **given}
+    options = {name: value for name, value in settings.items() if value is not None}
+    if options.get("missing") == Missing.CATEGORY.value:  # the default of the command
+        del options["missing"]
+    return {**earlier.get_params(deep=False), **options}
 
 
 def add_suggested_names(model: Clusterer) -> None:
@@ -234,21 +234,21 @@ def _check_stream(entry: MethodEntry, *, stream: bool) -> None:
 
 def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
     """An estimator with the settings that were given; None stands for the method's own default."""
-    given = {name: value for name, value in settings.items() if value is not None}
+    options = {name: value for name, value in settings.items() if value is not None}
     takes = entry.estimator._get_param_names()
-    if "n_clusters" not in given and not entry.learns_k:
+    if "n_clusters" not in options and not entry.learns_k:
         raise ParameterError(f"Say how many clusters {entry.name} should make, for example -k 4.")
     # Without -k: the setting that asks a method to find the number, "auto" for Grove.
-    if "n_clusters" not in given and "n_clusters" in takes:
-        given["n_clusters"] = entry.k_to_find
+    if "n_clusters" not in options and "n_clusters" in takes:
+        options["n_clusters"] = entry.k_to_find
     if "random_state" not in takes:  # a method without chance gives the same clusters for every seed
-        given.pop("random_state", None)
+        options.pop("random_state", None)
     # Told, not dropped: an option without an effect would be taken for one with it.
-    foreign = [name for name in given if name not in takes]
+    foreign = [name for name in options if name not in takes]
     if foreign:
         named = ", ".join(map(option_of, foreign))
         raise ParameterError(f"The method {entry.name} has no setting for {named}. Leave it out.")
-    return entry.estimator(**given)
+    return entry.estimator(**options)
 
 
 def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None) -> Clusterer:

@@ -38,10 +38,10 @@ def describe(model: Clusterer, *, top: int = 3) -> list[dict[str, Any]]:
             "name": fitted_of(model).names.get(cluster),
             "size": sizes[cluster].item(),
             "share": float(sizes[cluster] / sizes.sum()),
-            "sets_apart": sentence(found),
-            "reasons": [reason.record() for reason in found],
+            "sets_apart": sentence(reasons),
+            "reasons": [reason.record() for reason in reasons],
         }
-        for cluster, found in enumerate(reasons_of(fitted_of(model), top))
+        for cluster, reasons in enumerate(reasons_of(fitted_of(model), top))
     ]
 
 
@@ -55,18 +55,18 @@ def number_lines(
     columns = [column.name for column in model.schema_.columns if column.binned or column.kind == "numeric"]
     if not columns:  # files are not read once more for the sake of no column
         return []
-    drawn = search_positions(len(model.labels_), most, seed=0)
+    positions = search_positions(len(model.labels_), most, seed=0)
     start, parts = 0, []
     for table in tables:
-        parts.append(table.take(drawn[(drawn >= start) & (drawn < start + len(table))] - start))
+        parts.append(table.take(positions[(positions >= start) & (positions < start + len(table))] - start))
         start += len(table)
-    labels = np.asarray(model.labels_)[drawn]
+    labels = np.asarray(model.labels_)[positions]
     rows, k = pa.concat_tables(parts), model.n_clusters_
     of_rows: Any = None
     if isinstance(weights, str):
         of_rows, rows = np.asarray(rows.column(weights), dtype=np.float64), rows.drop_columns([weights])
     elif weights is not None:
-        of_rows = np.asarray(weights)[drawn]
+        of_rows = np.asarray(weights)[positions]
     rows = prepared_rows(fitted_of(model), rows)
     return number_records(rows, model.schema_, labels, k, of_rows)
 
@@ -100,43 +100,43 @@ def _text(one: Mapping[str, Any]) -> str:
     """One cluster's numbers in a few words."""
     if one["mean"] is None:
         return f"{one['cluster']}: none"
-    told = f"{one['cluster']}: {figure(one['mean'])} ± {figure(one['sd'])}"
+    text = f"{one['cluster']}: {figure(one['mean'])} ± {figure(one['sd'])}"
     if one["quantiles"]:
-        told += f" ({figure(one['quantiles'][1])} to {figure(one['quantiles'][3])})"
-    return told + (f", {percent(one['missing'])} missing" if one["missing"] else "")
+        text += f" ({figure(one['quantiles'][1])} to {figure(one['quantiles'][3])})"
+    return text + (f", {percent(one['missing'])} missing" if one["missing"] else "")
 
 
-def beside(model: Clusterer, given: Input, column: str | None) -> dict[str, Any] | None:
+def beside(model: Clusterer, data: Input, column: str | None) -> dict[str, Any] | None:
     """The clusters crossed with the column that was named, if one was."""
     if column is None:
         return None
-    if given.files is not None:
-        files = opener_for(given.files)
-        return crossed_elsewhere(model, TableElsewhere(files, weight_of(files, given.weights)), [column])[0]
-    assert not isinstance(given.weights, str)  # only streams have their names
-    return crossed(model.labels_, model.n_clusters_, given.against, weights=given.weights, name=column)
+    if data.files is not None:
+        files = opener_for(data.files)
+        return crossed_elsewhere(model, TableElsewhere(files, weight_of(files, data.weights)), [column])[0]
+    assert not isinstance(data.weights, str)  # only streams have their names
+    return crossed(model.labels_, model.n_clusters_, data.against, weights=data.weights, name=column)
 
 
-def _show_against(terminal: Terminal, found: Mapping[str, Any], names: Sequence[str]) -> None:
+def _show_against(terminal: Terminal, record: Mapping[str, Any], names: Sequence[str]) -> None:
     """Print the table of a column and the clusters, and how far one tells the other."""
-    if found["kind"] == "numbers":
-        means = ["" if mean is None else f"{mean:.4g}" for mean in found["means"]]
-        terminal.table(("cluster", f"mean {found['column']}"), list(zip(names, means, strict=True)))
+    if record["kind"] == "numbers":
+        means = ["" if mean is None else f"{mean:.4g}" for mean in record["means"]]
+        terminal.table(("cluster", f"mean {record['column']}"), list(zip(names, means, strict=True)))
         terminal.say(
-            f"the clusters explain {percent(found['explained'])} of the variance of {found['column']}"
+            f"the clusters explain {percent(record['explained'])} of the variance of {record['column']}"
         )
         return
-    shown = found["categories"][:CATEGORIES_SHOWN]
+    shown = record["categories"][:CATEGORIES_SHOWN]
     rows = [
         (name, *map(row_count_text, row[: len(shown)]))
-        for name, row in zip(names, found["counts"], strict=True)
+        for name, row in zip(names, record["counts"], strict=True)
     ]
     terminal.table(("cluster", *shown), rows)
-    if len(shown) < len(found["categories"]):
-        terminal.say(f"and {len(found['categories']) - len(shown)} more categories: --json lists them")
+    if len(shown) < len(record["categories"]):
+        terminal.say(f"and {len(record['categories']) - len(shown)} more categories: --json lists them")
     terminal.say(
-        f"{found['column']} and the clusters: adjusted Rand index {found['adjusted_rand']:z.2f}, "
-        f"association {found['association']:z.2f} (Cramer's V)"
+        f"{record['column']} and the clusters: adjusted Rand index {record['adjusted_rand']:z.2f}, "
+        f"association {record['association']:z.2f} (Cramer's V)"
     )
 
 

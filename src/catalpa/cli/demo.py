@@ -60,8 +60,8 @@ def demo(
     first, agreed, relation = published[0], agreement(published), str(most_important_relation(published[0]))
     if terminal.json:
         disc = as_json(first, describe(first)) | {"relation": relation, "agreement": agreed}
-        own = {"certainty": float(model.certainty_), "gain": float(model.gain_)}
-        grove = as_json(model, lines, [], files, terminal.warnings) | own
+        figures = {"certainty": float(model.certainty_), "gain": float(model.gain_)}
+        grove = as_json(model, lines, [], files, terminal.warnings) | figures
         terminal.show_json({"disc": disc, "grove": grove})
         return
     rows, columns = zoo.frame.shape

@@ -72,18 +72,18 @@ def explore(
     identifier = identifier_of(id)
     with terminal.listening():
         layout = dialect_of_recipe(preparing)
-        given = open_input(
+        data = open_input(
             TableSource(table, csv, listed(columns), listed(drop), identifier, weight, dialect=layout)
         )
-        terminal.say_all(given.notes)
+        terminal.say_all(data.notes)
         session = Session(
             table,
-            given.rows,
+            data.rows,
             lambda number: new_model(
                 entry, {"n_clusters": None if number == "auto" else number, "random_state": seed}
             ),
-            recipe=recipe_of(given.rows, table, preparing, terminal),
-            sample_weight=given.weights,
+            recipe=recipe_of(data.rows, table, preparing, terminal),
+            sample_weight=data.weights,
             options=[*_repeated(method, identifier, weight, seed, preparing), *_file_options(csv)],
             title=title_of(table),
             rows=not without_rows,
@@ -110,9 +110,9 @@ def _repeated(
 ) -> list[str]:
     """Options that a command needs to repeat the session."""
     recipe = None if preparing.recipe is None else str(preparing.recipe)
-    given = {"--method": method if method != "grove" else None, "--id": identifier, "--weight": weight}
-    given["--recipe"] = recipe
-    parts = [part for option, value in given.items() if value is not None for part in (option, value)]
+    settings = {"--method": method if method != "grove" else None, "--id": identifier, "--weight": weight}
+    settings["--recipe"] = recipe
+    parts = [part for option, value in settings.items() if value is not None for part in (option, value)]
     parts += ["--as-is"] * preparing.as_is
     for option, values in (
         ("--accept", preparing.accept),
@@ -126,12 +126,12 @@ def _repeated(
 def _file_options(csv: options.CsvFile) -> list[str]:
     """Options that say how the file is read, as they were given."""
     named = {name.replace("_", "-"): getattr(csv, name) for name in csv.__dataclass_fields__}
-    given = {
+    settings = {
         name: value for name, value in named.items() if value and not (name == "decimal" and value == ".")
     }
     return [
         part
-        for name, value in given.items()
+        for name, value in settings.items()
         for one in (value if isinstance(value, list) else [value])
         for part in (f"--{name}", str(one))
     ]

@@ -79,8 +79,8 @@ def run_command(
     from catalpa.lab.tables import table
 
     path = results or (PUBLISHED if as_published else QUICK if quick else RESULTS)
-    whole = _protocol(protocol, listed(methods), as_published=as_published)
-    plan = _planned(terminal, whole, quick, methods, datasets, seeds)
+    full_protocol = _protocol(protocol, listed(methods), as_published=as_published)
+    plan = _planned(terminal, full_protocol, quick, methods, datasets, seeds)
     # Only what is planned now: failures of other methods stay as they were found.
     if retry_failed:
         ResultJournal(path).forget_failures({job.key for job in plan.jobs()})
@@ -100,10 +100,10 @@ def run_command(
             terminal.show(to_plain(grid) + "\n")
         terminal.say("More of it: catalpa lab table 2 --as-published --measure ARI, and table 3.")
         return
-    made = table(rows, plan, "2")
-    if not made.cells.empty:
+    result_table = table(rows, plan, "2")
+    if not result_table.cells.empty:
         for view in ("ours", "printed", "ours minus printed"):
-            terminal.show(to_plain(made.grid(view)) + "\n")
+            terminal.show(to_plain(result_table.grid(view)) + "\n")
         terminal.say(f"More of it: catalpa lab table 2 --measure ARI --results {path}, and tables 3 and 4.")
 
 
@@ -134,20 +134,20 @@ def table_command(
     from catalpa.lab.tables import PublishedTable, table
 
     destination.check()
-    made: AsPublishedTable | PublishedTable
+    result_table: AsPublishedTable | PublishedTable
     if as_published:
-        made = _as_published(published, results, protocol, number, measure.upper())
+        result_table = _as_published(published, results, protocol, number, measure.upper())
     else:
-        made = table(*_stored(results, protocol), number, measure.upper())
-    if made.cells.empty:
+        result_table = table(*_stored(results, protocol), number, measure.upper())
+    if result_table.cells.empty:
         raise ParameterError(
             f"The protocol shows no method in Table {number}. A method is shown by a line such as "
             f'shown = [{{ table = "{number}", label = "DISC" }}].'
         )
     if format is Format.CSV:
-        text = made.cells.to_csv(index=False, lineterminator="\n")
+        text = result_table.cells.to_csv(index=False, lineterminator="\n")
     else:
-        text = "\n\n".join(map(FORMATS[format.value], made.grids())) + "\n"
+        text = "\n\n".join(map(FORMATS[format.value], result_table.grids())) + "\n"
     destination.write(text)
 
 
@@ -174,14 +174,14 @@ def significance_command(
     from catalpa.lab.tables import table
 
     check_free(chart, force=force)
-    made = table(*_stored(results, protocol), "2", measure.upper())
-    found = significance(made.scores(), made.measure, control)
-    print(tests_text(found))
+    result_table = table(*_stored(results, protocol), "2", measure.upper())
+    result = significance(result_table.scores(), result_table.measure, control)
+    print(tests_text(result))
     if chart is not None:
         from catalpa.lab.figures.draw import critical_differences, save
 
         make_folder(chart.absolute().parent)
-        save(critical_differences(found), [chart])
+        save(critical_differences(result), [chart])
 
 
 @lab.command("counterparts")
@@ -281,19 +281,21 @@ def figure_command(
     needs_packages()
     make_folder(folder)
     if data is None:
-        kept = stem.with_suffix(".jsonl")
+        journal = stem.with_suffix(".jsonl")
         pieces = figure.pieces(_here(terminal, read_protocol(protocol), figure.name, quick))
-        before = len(stored_pieces(pieces, kept))
+        before = len(stored_pieces(pieces, journal))
         if before:
-            terminal.say(f"{before} of {len(pieces)} parts are in {kept}; delete it to measure them again.")
+            terminal.say(
+                f"{before} of {len(pieces)} parts are in {journal}; delete it to measure them again."
+            )
         with terminal.listening(), terminal.runs() as watch:
-            frame = collected(pieces, kept, counted(watch))
+            frame = collected(pieces, journal, counted(watch))
     else:
         frame = _figure_data(data)
     if files[0].suffix == ".csv":
         write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
     if data is None:
-        kept.unlink(missing_ok=True)  # the data are whole in the CSV file now
+        journal.unlink(missing_ok=True)  # the data are whole in the CSV file now
     save(figure.draw(frame), [file for file in files if file.suffix != ".csv"])
     terminal.wrote(*files)
 
@@ -319,12 +321,12 @@ def claims_command(
 
     check_free(output, force=force)
     make_folder(output.absolute().parent)
-    kept = output.with_suffix(".jsonl")
+    journal = output.with_suffix(".jsonl")
     pieces = claims(_here(terminal, read_protocol(protocol), "claims", quick=False))
     with terminal.runs() as watch:
-        frame = collected(pieces, kept, counted(watch))
+        frame = collected(pieces, journal, counted(watch))
     write_text(output, frame.to_csv(index=False, lineterminator="\n"))
-    kept.unlink(missing_ok=True)
+    journal.unlink(missing_ok=True)
     terminal.wrote(output)
 
 

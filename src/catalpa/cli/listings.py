@@ -67,17 +67,17 @@ def datasets(
     destination.check()
     from catalpa.cli.tables import csv_text
 
-    found = load(name)
+    dataset = load(name)
     # On standard error, so that the table itself can be piped into another program.
-    terminal.say(f"{found.title}: {found.citation}")
+    terminal.say(f"{dataset.title}: {dataset.citation}")
     if destination.output is not None or not terminal.json:
-        destination.write(csv_text(found.frame.assign(**{"class": found.target})))
+        destination.write(csv_text(dataset.frame.assign(**{"class": dataset.target})))
         terminal.wrote(destination.output)
     if terminal.json:
-        rows, columns = found.frame.shape
+        rows, columns = dataset.frame.shape
         files = [] if destination.output is None else [str(destination.output)]
-        facts = {"name": found.name, "rows": rows, "columns": columns, "clusters": found.n_clusters}
-        terminal.show_json({**facts, "title": found.title, "citation": found.citation, "files": files})
+        facts = {"name": dataset.name, "rows": rows, "columns": columns, "clusters": dataset.n_clusters}
+        terminal.show_json({**facts, "title": dataset.title, "citation": dataset.citation, "files": files})
 
 
 def _list(terminal: JsonTerminal, facts: Any, shown: Sequence[str], head: Sequence[str]) -> None:

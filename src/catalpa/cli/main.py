@@ -97,12 +97,12 @@ def _ended_well(*, debug: bool) -> Iterator[None]:
             _forget_output()
             _complain(f"Error: The output cannot be written: {end.strerror}.")
             raise typer.Exit(WRONG_INPUT) from None
-        code, said = next(
-            (told for kind, told in ENDS.items() if isinstance(end, kind)), (FAILED, _unexpected(end))
+        code, message = next(
+            (ending for kind, ending in ENDS.items() if isinstance(end, kind)), (FAILED, _unexpected(end))
         )
         if debug and isinstance(end, Exception):
             traceback.print_exc()
-        _complain(said)
+        _complain(message)
         raise typer.Exit(code) from None
 
 

@@ -58,11 +58,11 @@ def drift(
 
     with terminal.listening():
         fitted = load(model)
-        given = open_input(TableSource(table, csv, weight=weight))
+        data = open_input(TableSource(table, csv, weight=weight))
         result = drift_of(
             fitted,
-            given.rows,
-            sample_weight=given.weights,
+            data.rows,
+            sample_weight=data.weights,
             alpha=alpha,
             min_change=min_change,
             min_shift=min_shift,
@@ -144,9 +144,9 @@ def compare(
 
     with terminal.listening():
         one, other = load(first), load(second)
-        given = open_input(TableSource(table, csv, weight=weight))
+        data = open_input(TableSource(table, csv, weight=weight))
         named = (str(first), str(second))
-        result = compared(one, other, given.rows, sample_weight=given.weights, names=named)
+        result = compared(one, other, data.rows, sample_weight=data.weights, names=named)
         if report is not None:
             write_text(report, result.html)
     crossing = result.crossing

@@ -51,13 +51,13 @@ def name(
 
         fitted = Edits.read(edits).apply(fitted)
     if names or suggested or edits is not None:
-        given = read_names(names or [])
+        new_names = read_names(names or [])
         others = fitted.suggest_names() | dict(fitted_of(fitted).names) if suggested else {}
-        fitted.name_clusters({**others, **given})
+        fitted.name_clusters({**others, **new_names})
         fitted.save(model)
         terminal.say(f"wrote {model}")
-    kept, sizes = fitted_of(fitted).names, enumerate(fitted.cluster_sizes_.tolist())
-    rows = [(str(at), row_count_text(size), kept.get(at, "")) for at, size in sizes]
+    saved_names, sizes = fitted_of(fitted).names, enumerate(fitted.cluster_sizes_.tolist())
+    rows = [(str(at), row_count_text(size), saved_names.get(at, "")) for at, size in sizes]
     terminal.table(("cluster", "size", "name"), rows)
 
 

@@ -84,17 +84,19 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
     Typer knows single options only; what several commands take together stands in one class.
     """
-    own = signature(command, eval_str=True).parameters
-    groups: dict[str, Any] = {at: one.annotation for at, one in own.items() if is_dataclass(one.annotation)}
+    parameters = signature(command, eval_str=True).parameters
+    groups: dict[str, Any] = {
+        at: one.annotation for at, one in parameters.items() if is_dataclass(one.annotation)
+    }
     fields = {name: signature(group, eval_str=True).parameters for name, group in groups.items()}
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**options: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{field: given.pop(field) for field in fields[name]})
-        command(**given)
+            options[name] = group(**{field: options.pop(field) for field in fields[name]})
+        command(**options)
 
-    flat = [one for name in own for one in fields.get(name, {name: own[name]}).values()]
+    flat = [one for name in parameters for one in fields.get(name, {name: parameters[name]}).values()]
     for parameter in flat:
         _in_panel(parameter)
     vars(run)["__signature__"] = Signature([one.replace(kind=Parameter.KEYWORD_ONLY) for one in flat])
@@ -152,12 +154,12 @@ class CsvFile(TextFile):
     @property
     def reading(self) -> dict[str, Any]:
         rows = {"header": header_rows(self.header), "skip_rows": row_numbers("--skip-rows", self.skip_rows)}
-        given = {"sheet": self.sheet, **rows}
+        arguments = {"sheet": self.sheet, **rows}
         return {
             **super().reading,
             "decimal": self.decimal,
             "na": listed(self.na) or (),
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: value for name, value in arguments.items() if value is not None},
         }
 
 

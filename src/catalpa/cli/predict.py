@@ -56,11 +56,11 @@ def predict(
         # Other columns of a wide file are not even read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
-        given = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
-        terminal.say_all(given.notes)
+        data = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
+        terminal.say_all(data.notes)
         if proba:
             outputs.check_proba(type(fitted))
-        labels = predicted_labels(fitted, given, named, proba=proba)
+        labels = predicted_labels(fitted, data, named, proba=proba)
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labels) if terminal.json else labels
         if output is not None or not terminal.json:
@@ -71,9 +71,9 @@ def predict(
         columns = [column.to_pylist() for column in table_of_labels.columns]
         files = [] if output is None else [str(output)]
         # The labels stand behind identifiers, whatever these are called.
-        told = {"labels": columns[0 if named is None else 1], "files": files, "warnings": terminal.warnings}
+        record = {"labels": columns[0 if named is None else 1], "files": files, "warnings": terminal.warnings}
         if proba:
             *shares, border, scores = columns[-fitted.n_clusters_ - 2 :]
-            told |= {"probabilities": list(zip(*shares, strict=True)), "borders": border}
-            told |= {"outlier_scores": scores}
-        terminal.show_json(told)
+            record |= {"probabilities": list(zip(*shares, strict=True)), "borders": border}
+            record |= {"outlier_scores": scores}
+        terminal.show_json(record)

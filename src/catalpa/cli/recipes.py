@@ -24,8 +24,8 @@ SAID = 2  # findings that a command prints; the rest is a number
 
 def looked_at(rows: Any, proposals: Proposals) -> Look:
     """What is in a table, with what the options accept, keep and order."""
-    asked = [text.removesuffix("=?") for text in proposals.order or () if text.endswith("=?")]
-    seen = look(rows, suggest=asked).keep(*(listed(proposals.keep) or ()))
+    questions = [text.removesuffix("=?") for text in proposals.order or () if text.endswith("=?")]
+    seen = look(rows, suggest=questions).keep(*(listed(proposals.keep) or ()))
     if proposals.accept:
         seen = seen.accept(*(listed(proposals.accept) or ()))
     return replace(seen, recipe=with_orders(seen.recipe, rows, proposals.order))
@@ -73,12 +73,15 @@ def told_lines(seen: Look, table: TablePath) -> list[str]:
     """What was applied and what is proposed, in three lines at most."""
     applied = [line.message for line in seen.lines if line.safe]
     proposed = sum(not line.safe for line in seen.lines)
-    said, more = applied[:SAID], len(applied) - SAID
+    lines, more = applied[:SAID], len(applied) - SAID
     parts = [f"{more} more applied"] * (more > 0) + [f"{proposed} proposed"] * (proposed > 0)
     if not applied and not proposed:
         return []
-    rest = f"{', '.join(parts)}: " if parts else ""
-    return [*said, f"{rest}catalpa look {table} lists all" + ("; --as-is applies nothing" if applied else "")]
+    prefix = f"{', '.join(parts)}: " if parts else ""
+    return [
+        *lines,
+        f"{prefix}catalpa look {table} lists all" + ("; --as-is applies nothing" if applied else ""),
+    ]
 
 
 def with_orders(recipe: Recipe, rows: Any, orders: Sequence[str] | None) -> Recipe:
@@ -118,15 +121,15 @@ def split_order(text: str, values: Iterable[str] = ()) -> list[str]:
     """
     sign = "<" if "<" in text else ","
     known = sorted((value for value in values if sign in value), key=len, reverse=True)
-    levels, rest = [], text.strip()
-    while rest:
-        level = next((one for one in known if rest.startswith(one)), None)
-        behind = "" if level is None else rest[len(level) :].lstrip()
+    levels, remainder = [], text.strip()
+    while remainder:
+        level = next((one for one in known if remainder.startswith(one)), None)
+        behind = "" if level is None else remainder[len(level) :].lstrip()
         if level is None or (behind and not behind.startswith(sign)):
-            level, _, behind = rest.partition(sign)
+            level, _, behind = remainder.partition(sign)
             behind = sign + behind if _ else ""
         levels.append(level.strip())
-        rest = behind[1:].strip()
+        remainder = behind[1:].strip()
     if len(levels) < 2 or "" in levels or len(set(levels)) < len(levels):
         raise ParameterError(
             f"An order needs at least two different levels, such as low<mid<high; {text!r} has not."

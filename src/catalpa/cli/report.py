@@ -63,13 +63,13 @@ def report(
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
         source = TableSource(table, csv, names, None, named, weight, against)
-        given = open_input(source, stream=stream, memory=memory)
-        terminal.say_all(given.notes)
-        found = reported(fitted, given, title or title_of(table))
+        data = open_input(source, stream=stream, memory=memory)
+        terminal.say_all(data.notes)
+        result = reported(fitted, data, title or title_of(table))
         if json:
-            sys.stdout.write(found.to_json() + "\n")
+            sys.stdout.write(result.to_json() + "\n")
             return
-        write_text(output, found.html)
+        write_text(output, result.html)
     terminal.wrote(output)
 
 
@@ -82,10 +82,10 @@ def check_page(path: Path | None, *, force: bool) -> None:
         needs_packages()
 
 
-def reported(model: Clusterer, given: Input, title: str) -> Report:
+def reported(model: Clusterer, data: Input, title: str) -> Report:
     """What a fitted model found in the rows that were named."""
-    weights, against, names = given.weights, given.against, given.names
-    return model.report(given.reported, sample_weight=weights, against=against, id=names, title=title)
+    weights, against, names = data.weights, data.against, data.names
+    return model.report(data.reported, sample_weight=weights, against=against, id=names, title=title)
 
 
 def title_of(table: str) -> str:

@@ -97,8 +97,8 @@ class Input:
         start = 0
         for rows, identifiers in self._pieces(len(model.labels_)):
             here = slice(start, start + rows)
-            own = {name: values[here] for name, values in doubts.items()}
-            yield label_columns(model, model.labels_[here], identifiers, own)
+            block_doubts = {name: values[here] for name, values in doubts.items()}
+            yield label_columns(model, model.labels_[here], identifiers, block_doubts)
             start += rows
 
     def _pieces(self, rows: int) -> Iterator[tuple[int, pa.Table | None]]:
@@ -126,16 +126,16 @@ def open_input(source: TableSource, *, stream: bool = False, memory: str | None 
     if memory is not None and not stream:
         raise ParameterError("--memory goes with --stream: without it all rows are in memory together.")
     # The default of catalpa.scan.
-    return _streamed(source, memory or "500MB") if stream else _whole(source)
+    return _streamed(source, memory or "500MB") if stream else _in_memory(source)
 
 
-def _whole(source: TableSource) -> Input:
+def _in_memory(source: TableSource) -> Input:
     file = read_file(source.path, **source.reading)
     codebook, rows = file.codebook, file.table
     if source.csv.codebook is not None:
-        given = read_codebook(source.csv.codebook)
-        given.check(rows.column_names, source.csv.codebook)
-        codebook, rows = (codebook or Codebook()).updated(given), given.apply(rows)
+        book = read_codebook(source.csv.codebook)
+        book.check(rows.column_names, source.csv.codebook)
+        codebook, rows = (codebook or Codebook()).updated(book), book.apply(rows)
     _check_there(source.aside, rows.column_names)
     return Input(
         rows.drop_columns(list(set(source.aside.values()))),
@@ -175,9 +175,9 @@ def _streamed(source: TableSource, memory: str) -> StreamedInput:
         return StreamedInput(files, notes=notes, files=files)
     _check_there(source.aside, files.names)
     # Several scans of the same files: else a fit would read what is beside the rows in every pass.
-    kept = tuple(name for name in files.names if name not in (source.id, source.against))
+    columns = tuple(name for name in files.names if name not in (source.id, source.against))
     identifiers = None if source.id is None else files.only((source.id,))
-    rows = files.only(kept)
+    rows = files.only(columns)
     return StreamedInput(rows, identifiers, source.id, source.weight, source.against, notes, files=files)
 
 
@@ -189,9 +189,9 @@ def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:
             )
 
 
-def predicted_labels(model: Clusterer, given: Input, named: str | None, *, proba: bool) -> Iterator[pa.Table]:
+def predicted_labels(model: Clusterer, data: Input, named: str | None, *, proba: bool) -> Iterator[pa.Table]:
     """The labels of new rows behind their identifiers, table by table."""
-    for rows in given.tables():
+    for rows in data.tables():
         known = rows.select(list(model.schema_.inputs))
         labels = model.predict(known)
         doubts = border_columns(model, known, labels) if proba else {}
@@ -205,12 +205,12 @@ def label_columns(
     cluster = pa.array(labels)
     known = pa.array(labels, mask=np.asarray(labels) < 0)  # an outlier is in no cluster
     names = {"cluster_name": pa.array(model.cluster_names_).take(known)} if fitted_of(model).names else {}
-    made = pa.table({"cluster": cluster, **names, **(doubts or {})})
+    columns = pa.table({"cluster": cluster, **names, **(doubts or {})})
     if identifiers is None:
-        return made
+        return columns
     # A user may have called the identifier "cluster"; Arrow allows the name twice, and both are wanted.
-    head = [*identifiers.column_names, *made.column_names]
-    return pa.table([*identifiers.columns, *made.columns], head)
+    head = [*identifiers.column_names, *columns.column_names]
+    return pa.table([*identifiers.columns, *columns.columns], head)
 
 
 def border_columns(model: Clusterer, rows: Any, labels: Any) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Terminal:
         if sys.stdout.isatty():
             console = _console(sys.stdout)
             # The width of now: a window may have been made smaller since the start.
-            console.print(_drawn(head, rows, bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()))
+            console.print(_rich_table(head, rows, bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()))
             return
         # A cell must not break the line or the column that a program reads.
         for row in (head, *rows):
@@ -155,7 +155,7 @@ def _console(stream: Any) -> Console:
     return Console(file=stream)
 
 
-def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]], bars: Sequence[float]) -> Any:
+def _rich_table(head: Sequence[str], rows: Sequence[Sequence[str]], bars: Sequence[float]) -> Any:
     from rich import box
     from rich.bar import Bar
     from rich.table import Table

@@ -82,18 +82,18 @@ class DaskSource(PartitionedSource):
         return _parts(self.table)
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
-        (summed,) = _computed(_client(), _sum(_tasks(_worked, self._parts, work, args)))
+        (summed,) = _computed(_client(), _sum(_tasks(_total_of_part, self._parts, work, args)))
         if summed is None:
             raise TableError("The dask table has no rows: at least one is needed.")
-        found: Sum = summed
-        return found
+        total: Sum = summed
+        return total
 
     def _rows_at(self, positions: IntArray) -> RawRows | None:
-        held, start, tasks = _held(positions), 0, []
+        arguments, start, tasks = _as_one_task(positions), 0, []
         for part, rows in zip(self._parts, self.part_lengths, strict=True):
             low, high = np.searchsorted(positions, [start, start + rows])
             if low < high:
-                tasks.append(_later(_picked)(part, start, held))
+                tasks.append(_later(_picked)(part, start, arguments))
             start += rows
         return None if not tasks else reduce(add, _computed(_client(), *tasks))
 
@@ -105,12 +105,12 @@ class DaskSource(PartitionedSource):
         lengths = [length for length, _ in facts]
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         axis = axis.with_special_places if any(special_places for _, special_places in facts) else axis
-        placed = [
-            _later(_placed)(block, start, axis.dtype.str)
+        blocks = [
+            _later(_at_start)(block, start, axis.dtype.str)
             for block, start, length in zip(read, starts, lengths, strict=True)
             if length
         ]
-        return DaskEngine(self.table, encoding, axis, _persisted(client, *placed), sum(lengths), client)
+        return DaskEngine(self.table, encoding, axis, _persisted(client, *blocks), sum(lengths), client)
 
     def for_predict(self, encoding: Encoding) -> DaskEngine:
         blocks = _tasks(_encoded, _parts(self.table), encoding)
@@ -143,7 +143,7 @@ class DaskEngine(PartitionedEngine):
         lengths = _computed(self.client, *(_later(len)(block) for block in self.blocks))
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         blocks = [
-            _later(_placed)(block, start, self.axis.dtype.str)
+            _later(_at_start)(block, start, self.axis.dtype.str)
             for block, start in zip(self.blocks, starts, strict=True)
         ]
         return replace(self, blocks=blocks, counted=sum(lengths))
@@ -153,21 +153,21 @@ class DaskEngine(PartitionedEngine):
         return summed
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
-        held = _held(step, args)
-        self._swept = _persisted(self.client, *self._visits(held, self._swept))
+        arguments = _as_one_task(step, args)
+        self._swept = _persisted(self.client, *self._visits(arguments, self._swept))
         results = [_later(getattr)(swept, "result") for swept in self._swept]
         summed: Result = _computed(self.client, _sum(results))[0]
         self._sweeps += 1
         if self._sweeps % LONGEST_CHAIN == 0:  # a memory depends on one sweep only, so it can be made anew
-            self._swept = _persisted(self.client, *self._visits(held, [None] * len(self.blocks)))
+            self._swept = _persisted(self.client, *self._visits(arguments, [None] * len(self.blocks)))
         return summed
 
-    def _visits(self, held: Delayed, before: Sequence[Delayed | None]) -> list[Delayed]:
+    def _visits(self, arguments: Delayed, before: Sequence[Delayed | None]) -> list[Delayed]:
         """One task per block, wanted where the block is: rows stay, whatever else a worker has to do."""
         visits = []
         for block, known, home in zip(self.blocks, before, self._homes, strict=True):
             with dask.annotate(**home):
-                visits.append(_later(_remembering)(block, known, held))
+                visits.append(_later(_remembering)(block, known, arguments))
         return visits
 
     @cached_property
@@ -179,8 +179,8 @@ class DaskEngine(PartitionedEngine):
             futures = _futures_of(self.blocks)
             _wait_for(self.client, futures)  # who has a block is known only when it is there
             holders = self.client.who_has(futures)
-        found = [list(holders.get(block.key, ())) for block in self.blocks]
-        return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in found]
+        homes = [list(holders.get(block.key, ())) for block in self.blocks]
+        return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in homes]
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         return np.concatenate(_computed(self.client, *_tasks(_run, self.blocks, step, args)))
@@ -188,16 +188,16 @@ class DaskEngine(PartitionedEngine):
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A dask Series, or an array where the table is one or the results have several columns; lazy."""
         none = self.answer_of_no_rows(step, args)
-        held, parts = (self.encoding, self.axis.dtype.str, step, args), _parts(self.table)
+        arguments, parts = (self.encoding, self.axis.dtype.str, step, args), _parts(self.table)
         if none.ndim == 1 and isinstance(self.table, dd.DataFrame):
-            series = _tasks(_answered_series, parts, *held)
+            series = _tasks(_mapped_series, parts, *arguments)
             divisions = self.table.divisions if self.table.known_divisions else None
             meta = ("cluster", none.dtype)
             return dd.from_delayed(series, meta=meta, divisions=divisions, verify_meta=False)
         lengths = self.table.chunks[0] if isinstance(self.table, da.Array) else [math.nan] * len(parts)
         arrays = [
             da.from_delayed(part, (length, *none.shape[1:]), dtype=none.dtype)
-            for part, length in zip(_tasks(_answered, parts, *held), lengths, strict=True)
+            for part, length in zip(_tasks(_mapped_rows, parts, *arguments), lengths, strict=True)
         ]
         return da.concatenate(arrays)
 
@@ -216,8 +216,8 @@ def _client() -> Any:
 
 def _persisted(client: Any, *tasks: Delayed) -> tuple[Delayed, ...]:
     with _watched(client):
-        kept: tuple[Delayed, ...] = dask.persist(*tasks)
-    return kept
+        futures: tuple[Delayed, ...] = dask.persist(*tasks)
+    return futures
 
 
 def _computed(client: Any, *tasks: Delayed) -> tuple[Any, ...]:
@@ -318,15 +318,15 @@ def _later(work: Callable[..., Any]) -> Any:
     return delayed(work, pure=False, traverse=False)
 
 
-def _held(*things: Any) -> Delayed:
+def _as_one_task(*things: Any) -> Delayed:
     """Things as one task, so that they travel once, workers pass them on, and none is lost with a worker."""
     return _later(pickle.loads)(pickle.dumps(things, protocol=5))
 
 
-def _tasks(work: Callable[..., Any], things: Iterable[Delayed], *held: Any) -> list[Delayed]:
+def _tasks(work: Callable[..., Any], things: Iterable[Delayed], *arguments: Any) -> list[Delayed]:
     """One task per thing: work on it, with what is held."""
-    packed = _held(*held)
-    return [_later(work)(thing, packed) for thing in things]
+    shared = _as_one_task(*arguments)
+    return [_later(work)(thing, shared) for thing in things]
 
 
 def _parts(X: Any) -> list[Delayed]:
@@ -350,33 +350,33 @@ def _added(*results: Any) -> Any:
     return reduce(add, there) if there else None
 
 
-def _worked(part: Any, held: tuple[PartWork[Any], tuple[Any, ...]]) -> Any:
-    work, args = held
+def _total_of_part(part: Any, arguments: tuple[PartWork[Any], tuple[Any, ...]]) -> Any:
+    work, args = arguments
     return work(part, *args) if len(part) else None
 
 
-def _picked(part: Any, start: int, held: tuple[IntArray]) -> RawRows | None:
-    return rows_of_part(part, start, held[0])
+def _picked(part: Any, start: int, arguments: tuple[IntArray]) -> RawRows | None:
+    return rows_of_part(part, start, arguments[0])
 
 
-def _encoded(part: Any, held: tuple[Encoding]) -> Block:
-    (encoding,) = held
+def _encoded(part: Any, arguments: tuple[Encoding]) -> Block:
+    (encoding,) = arguments
     if len(part):
         return encoding(part)
     return Block.empty(encoding.schema.axis.with_special_places, len(encoding.schema.numeric))
 
 
-def _facts(block: Block, held: tuple[Encoding]) -> tuple[int, bool]:
+def _facts(block: Block, arguments: tuple[Encoding]) -> tuple[int, bool]:
     """Rows of a block, and whether a cell needs a special place."""
-    return len(block), held[0].schema.axis.needs_special_places(block)
+    return len(block), arguments[0].schema.axis.needs_special_places(block)
 
 
-def _placed(block: Block, start: int, dtype: str) -> Block:
+def _at_start(block: Block, start: int, dtype: str) -> Block:
     return replace(block.with_dtype(dtype), start=start)
 
 
-def _run(block: Block, held: tuple[Step[Any], tuple[Any, ...]]) -> Any:
-    step, args = held
+def _run(block: Block, arguments: tuple[Step[Any], tuple[Any, ...]]) -> Any:
+    step, args = arguments
     return step(block, *args)
 
 
@@ -389,18 +389,18 @@ class SweepResult:
 
 
 def _remembering(
-    block: Block, before: SweepResult | None, held: tuple[Sweep[Any], tuple[Any, ...]]
+    block: Block, before: SweepResult | None, arguments: tuple[Sweep[Any], tuple[Any, ...]]
 ) -> SweepResult:
-    step, args = held
+    step, args = arguments
     return SweepResult(*step(block, before.memory if before is not None else None, *args))
 
 
 def _by_numbers(labels: Any, numbers: IntArray) -> Any:
-    found = numbers[np.asarray(labels)]
+    names = numbers[np.asarray(labels)]
     return (
-        found
+        names
         if isinstance(labels, np.ndarray)
-        else labels._constructor(found, labels.index, name=labels.name)
+        else labels._constructor(names, labels.index, name=labels.name)
     )
 
 
@@ -412,14 +412,14 @@ def _bytes(thing: Any) -> int:
     return sum(_bytes(getattr(thing, field.name)) for field in fields(thing))
 
 
-def _answered(part: Any, held: tuple[Encoding, str, Step[Any], tuple[Any, ...]]) -> NDArray[Any]:
-    encoding, dtype, step, args = held
-    block = _placed(_encoded(part, (encoding,)), 0, dtype)
+def _mapped_rows(part: Any, arguments: tuple[Encoding, str, Step[Any], tuple[Any, ...]]) -> NDArray[Any]:
+    encoding, dtype, step, args = arguments
+    block = _at_start(_encoded(part, (encoding,)), 0, dtype)
     return np.asarray(step(block, *args))
 
 
-def _answered_series(part: Any, held: tuple[Any, ...]) -> Any:
-    return part._constructor_sliced(_answered(part, held), index=part.index, name="cluster")
+def _mapped_series(part: Any, arguments: tuple[Any, ...]) -> Any:
+    return part._constructor_sliced(_mapped_rows(part, arguments), index=part.index, name="cluster")
 
 
 # Dask measures only the shell of objects it does not know, and would take blocks for cheap to move.

@@ -86,9 +86,9 @@ class LocalEngine:
         return self._summed(visit)
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        found: dict[int, NDArray[Any]] = {}
-        self._share_out(lambda at: found.update({at: step(self.blocks[at], *args)}))
-        return np.concatenate([found[at] for at in range(len(self.blocks))])
+        results: dict[int, NDArray[Any]] = {}
+        self._share_out(lambda at: results.update({at: step(self.blocks[at], *args)}))
+        return np.concatenate([results[at] for at in range(len(self.blocks))])
 
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         if len(self.blocks) == 1:
@@ -107,8 +107,8 @@ class LocalEngine:
         sums: dict[int, Result] = {}
 
         def add_to_own(at: int) -> None:
-            own, result = get_ident(), visit(at)
-            sums[own] = sums[own] + result if own in sums else result  # type: ignore[operator]
+            thread, result = get_ident(), visit(at)
+            sums[thread] = sums[thread] + result if thread in sums else result  # type: ignore[operator]
 
         self._share_out(add_to_own)
         return reduce(add, sums.values())
@@ -167,9 +167,9 @@ class MemorySource:
         return MemorySource(self.table.only(names))
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
-        found = work(self.table, *args)
-        assert found is not None  # a table has rows
-        return found
+        result = work(self.table, *args)
+        assert result is not None  # a table has rows
+        return result
 
     def rows_at(self, positions: IntArray) -> Table:
         return self.table if len(positions) == len(self.table) else self.table.at(positions)
@@ -211,8 +211,8 @@ def opener_for(X: Any) -> Source:
     over all rows (``total``) and for some rows (``rows_at``).
     """
     # No isinstance: it would need the package, and to import Spark takes longer than many a fit.
-    package, _, rest = type(X).__module__.partition(".")
-    if (package, rest) == ("catalpa", "table.files.scan"):
+    package, _, module = type(X).__module__.partition(".")
+    if (package, module) == ("catalpa", "table.files.scan"):
         from catalpa.engines.stream import FileSource  # who has all rows in memory needs no files
 
         return FileSource(X)

@@ -185,10 +185,10 @@ class PartitionedSource(Source):
         raise NotImplementedError
 
     def rows_at(self, positions: IntArray) -> Table:
-        found = self._rows_at(positions)
-        if found is None:
+        rows = self._rows_at(positions)
+        if rows is None:
             raise TableError("The table has no rows: at least one is needed.")
-        return found.in_order()
+        return rows.in_order()
 
     def _rows_at(self, positions: IntArray) -> RawRows | None:
         raise NotImplementedError
@@ -221,8 +221,8 @@ def rows_of_part(part: Any, start: int, positions: IntArray) -> RawRows | None:
     low, high = np.searchsorted(positions, [start, start + len(part)])
     if low == high:
         return None
-    own = positions[low:high]
-    return RawRows(own, (open_table(part).at(own - start),))
+    inside = positions[low:high]
+    return RawRows(inside, (open_table(part).at(inside - start),))
 
 
 def digest_part(part: Any, settings: TableSettings, weight: str | None) -> TableSummary | None:

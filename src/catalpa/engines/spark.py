@@ -73,25 +73,25 @@ class SparkSource(PartitionedSource):
         with _watched(self.table):
             # One column of the rows: only their number is asked for.
             narrow = self.table.select(f"`{self.header.names[0]}`")
-            found = dict(
+            lengths = dict(
                 tuple(row) for row in narrow.mapInArrow(_part_rows, "part long, rows long").collect()
             )
-        return [found.get(part, 0) for part in range(max(found, default=-1) + 1)]
+        return [lengths.get(part, 0) for part in range(max(lengths, default=-1) + 1)]
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
         _ = self.header  # what is no table is refused in words
         with _watched(self.table):
-            found = self.table.mapInArrow(partial(_worked, work, args), "result binary").collect()
-        if not found:
+            results = self.table.mapInArrow(partial(_worked, work, args), "result binary").collect()
+        if not results:
             raise TableError("The Spark table has no rows: at least one is needed.")
-        summed: Sum = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
+        summed: Sum = reduce(add, (pickle.loads(bytes(row.result)) for row in results))
         return summed
 
     def _rows_at(self, positions: IntArray) -> RawRows | None:
         starts = np.cumsum([0, *self.part_lengths]).tolist()
         with _watched(self.table):
-            found = self.table.mapInArrow(partial(_picked, starts, positions), "result binary").collect()
-        return reduce(add, (pickle.loads(bytes(row.result)) for row in found)) if found else None
+            batches = self.table.mapInArrow(partial(_picked, starts, positions), "result binary").collect()
+        return reduce(add, (pickle.loads(bytes(row.result)) for row in batches)) if batches else None
 
     def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
         _ = self.header
@@ -151,8 +151,8 @@ class SparkEngine(PartitionedEngine):
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         rows = self._run(_each, partial(_plain, step, args))
-        found = sorted((row.part, row.place, bytes(row.result)) for row in rows)
-        return np.concatenate([pickle.loads(result) for *_, result in found])
+        results = sorted((row.part, row.place, bytes(row.result)) for row in rows)
+        return np.concatenate([pickle.loads(result) for *_, result in results])
 
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """The table with a column more: ``cluster``, or ``by_cluster`` where a row has one value for each."""
@@ -241,9 +241,9 @@ def _watched(X: Any) -> Iterator[None]:
         raise
     except Exception as error:
         # The error of an executor arrives as the text of its traceback.
-        said = re.search(r"catalpa\.errors\.(\w+): (.+)", str(error))
-        if said is not None and isinstance(error, PySparkException):
-            raise getattr(errors, said[1])(said[2]) from error
+        match = re.search(r"catalpa\.errors\.(\w+): (.+)", str(error))
+        if match is not None and isinstance(error, PySparkException):
+            raise getattr(errors, match[1])(match[2]) from error
         if _is_stopped(X):
             raise EngineStopped(
                 "The Spark session was stopped, or its driver died, before the work was done. Start a "
@@ -280,14 +280,14 @@ def _remembering(
 
 def _gathered(batches: Batches, at_least: int) -> Iterator[pa.Table]:
     """Tables of at least ``at_least`` rows, except the last; none is empty."""
-    held: list[pa.RecordBatch] = []
+    group: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        if sum(map(len, held)) >= at_least:
-            yield pa.Table.from_batches(held)
-            held = []
-    if sum(map(len, held)):
-        yield pa.Table.from_batches(held)
+        group.append(batch)
+        if sum(map(len, group)) >= at_least:
+            yield pa.Table.from_batches(group)
+            group = []
+    if sum(map(len, group)):
+        yield pa.Table.from_batches(group)
 
 
 def _worked(work: PartWork[Any], args: tuple[Any, ...], batches: Batches) -> Made:
@@ -303,13 +303,13 @@ def _part_rows(batches: Batches) -> Made:
 
 
 def _picked(starts: list[int], positions: IntArray, batches: Batches) -> Made:
-    found, part = None, TaskContext.get().partitionId()
+    rows, part = None, TaskContext.get().partitionId()
     start = starts[part] if part < len(starts) else 0
     for batch in batches:
-        found = added(found, rows_of_part(pa.Table.from_batches([batch]), start, positions))
+        rows = added(rows, rows_of_part(pa.Table.from_batches([batch]), start, positions))
         start += len(batch)
-    if found is not None:
-        yield _row({"result": pickle.dumps(found)})
+    if rows is not None:
+        yield _row({"result": pickle.dumps(rows)})
 
 
 def _encode_part(encoding: Encoding, batches: Batches) -> Made:
@@ -359,6 +359,6 @@ def _appended(
     for batch in batches:
         if len(batch):
             answers = zip(answer(batch), fields, strict=True)
-            made = [pa.array(list(own), field.type) for own, field in answers]
+            columns = [pa.array(list(values), field.type) for values, field in answers]
             names = [*batch.schema.names, *(field.name for field in fields)]
-            yield pa.record_batch([*batch.columns, *made], names)
+            yield pa.record_batch([*batch.columns, *columns], names)

@@ -195,18 +195,18 @@ class FileSource(PartitionedSource):
         return FileSource(PreparedBatches(self.table.only(names), preparation))
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
-        found: Sum | None = None
+        result: Sum | None = None
         for batch in self.table.batches():
-            found = added(found, work(batch, *args))
-        assert found is not None  # files without rows are refused by batches()
-        return found
+            result = added(result, work(batch, *args))
+        assert result is not None  # files without rows are refused by batches()
+        return result
 
     def _rows_at(self, positions: IntArray) -> RawRows | None:
-        start, found = 0, None
+        start, rows = 0, None
         for batch in self.table.batches():
-            found = added(found, rows_of_part(batch, start, positions))
+            rows = added(rows, rows_of_part(batch, start, positions))
             start += len(batch)
-        return found
+        return rows
 
     def for_predict(self, encoding: Encoding) -> StreamEngine:
         return self.engine(encoding, self.table.names)

@@ -382,12 +382,10 @@ def card(method: str, verdict: Verdict, fitted: Fitted) -> str:
     more = len(sizes) - CLUSTERS_SHOWN
     caption = f"{method}: {len(sizes)} clusters" + (f", {more} not shown" if more > 0 else "")
     cells = '<th style="text-align: left">typical</th>'
-    faded = (
-        ' style="color: #888"' if verdict.level == "none" else ""
-    )  # without structure, reasons mean little
+    note = ' style="color: #888"' if verdict.level == "none" else ""  # without structure, reasons mean little
     head = f"<tr><th>cluster</th><th>rows</th><th>share</th>{cells}</tr>"
     return (
         f"<p>{escape(verdict.sentence)}</p>"
-        f'<table{faded}><caption style="text-align: left; font-weight: 600">{caption}</caption>'
+        f'<table{note}><caption style="text-align: left; font-weight: 600">{caption}</caption>'
         f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
     )

@@ -110,12 +110,12 @@ def worth(evidence: Mapping[int, float], share: float, weight: float, floor: flo
     (4, 5)
     """
     hull = corners(evidence)
-    kept = [hull[0]]
+    on_hull = [hull[0]]
     for fewer, more in itertools.pairwise(hull):
         gain = evidence[more] - evidence[hull[0]]
         if _slope(evidence, fewer, more) >= max(share * gain, floor * weight):
-            kept.append(more)
-    return kept[-1]
+            on_hull.append(more)
+    return on_hull[-1]
 
 
 def added(evidence: Mapping[int, float]) -> dict[int, float]:
@@ -183,7 +183,7 @@ def outcome_by_rule(
     ``broad_groups`` counts those of the table with all columns independent; it is asked if columns that
     repeat each other explain the table.
     """
-    tried = {one.k: one for one in until_settled(candidates(problem, problem.n_clusters))}
+    by_k = {one.k: one for one in until_settled(candidates(problem, problem.n_clusters))}
     sample: list[Problem] = []
 
     def agreement_of(k: int) -> float:
@@ -192,23 +192,23 @@ def outcome_by_rule(
         return agreement(model, sample[0], k)
 
     choice = choose(
-        {k: one.evidence for k, one in tried.items()},
-        tried[1].weight,
+        {k: one.evidence for k, one in by_k.items()},
+        by_k[1].weight,
         problem.engine.n_rows,
         agreement_of,
         lambda k: gain_by_chance(candidates, problem, k),
     )
-    explained = choice.k == 1 and tried[1].tied
+    explained = choice.k == 1 and by_k[1].tied
     checks = Checks(
         agreement=choice.judged, levels=choice.levels, untied=broad_groups() if explained else None
     )
-    return replace(tried[choice.k].finish(), checks=checks)
+    return replace(by_k[choice.k].finish(), checks=checks)
 
 
 def broad_groups(candidates: Candidates, problem: Problem) -> int:
     """The coarse number of clusters, without a look at their agreement."""
-    tried = list(until_settled(candidates(problem, problem.n_clusters)))
-    return levels_of({one.k: one.evidence for one in tried}, tried[0].weight).coarse
+    fits = list(until_settled(candidates(problem, problem.n_clusters)))
+    return levels_of({one.k: one.evidence for one in fits}, fits[0].weight).coarse
 
 
 def gain_by_chance(candidates: Candidates, problem: Problem, k: int) -> float:

@@ -204,16 +204,16 @@ class Clusterer(
         random_state = check_random_state(getattr(self, "random_state", None))
         settings = self._with_search(self._table_settings(), random_state)
         settings = with_blocks(settings, recipe, opener.header.names)
-        opened = opener.for_fit(settings, sample_weight)
+        source = opener.for_fit(settings, sample_weight)
         validate_data(self, opener.header.without(weight).sample, skip_check_array=True)
         return Problem(
-            opened.engine,
-            self._with_order_told(opened.schema),
-            self._clusters_for(count_weighted(opened.engine)),
+            source.engine,
+            self._with_order_told(source.schema),
+            self._clusters_for(count_weighted(source.engine)),
             random_state,
             **self._loop_settings,
-            units_per_weight=opened.units_per_weight,
-            search_rows=settings.search_rows or opened.engine.n_rows,
+            units_per_weight=source.units_per_weight,
+            search_rows=settings.search_rows or source.engine.n_rows,
             search_seed=settings.search_seed,
             recipe=recipe,
             weight_column=weight,

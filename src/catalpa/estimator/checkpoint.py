@@ -152,8 +152,8 @@ def _read(path: Path) -> dict[str, Any]:
 def _counts_to(counts: Counts | SharedCounts) -> dict[str, Any]:
     if isinstance(counts, Counts):
         return {"counts": counts_to_json(counts)}
-    rest = {name: int(getattr(counts, name)) for name in SHARED}
-    return {"counts": counts_to_json(counts.counts), "led": counts.led.tolist(), **rest}
+    sums = {name: int(getattr(counts, name)) for name in SHARED}
+    return {"counts": counts_to_json(counts.counts), "led": counts.led.tolist(), **sums}
 
 
 def _counts_from(saved: Mapping[str, Any]) -> Counts | SharedCounts:

@@ -121,8 +121,8 @@ def _continue_fit(model: Clusterer, X: Any, relearn: Relearn) -> None:
     model._rows_to_check = None
     total, batches = fitted.rows + len(table), (*fitted.batches, met)
     # Names stay, and quartiles cannot be updated without the earlier rows.
-    grown = replace(fitted, schema=wider, outcome=outcome, units_per_weight=units)
-    model._publish(replace(grown, rows=total, batches=batches, reservoir=None))
+    after = replace(fitted, schema=wider, outcome=outcome, units_per_weight=units)
+    model._publish(replace(after, rows=total, batches=batches, reservoir=None))
     if fitted.reservoir is not None:
         reservoir = _with_batch(fitted.reservoir, fitted.schema, rows, wider, model.decay)
         if _search_again(model, reservoir):
@@ -275,11 +275,13 @@ def places_of_column(schema: Schema, wider: Schema, column: int) -> IntArray:
 def decayed(counts: Counts, decay: float) -> Counts:
     """Counts multiplied by ``decay``; clusters that would vanish keep their counts."""
     lighter = counts.times(decay)
-    gone = lighter.sizes == 0
-    if not gone.any():
+    empty = lighter.sizes == 0
+    if not empty.any():
         return lighter
     pairs = zip(counts.arrays, lighter.arrays, strict=True)
-    arrays = (np.where(gone.reshape(-1, *(1,) * (before.ndim - 1)), before, light) for before, light in pairs)
+    arrays = (
+        np.where(empty.reshape(-1, *(1,) * (before.ndim - 1)), before, light) for before, light in pairs
+    )
     return Counts.from_arrays(arrays, lighter.cost, lighter.moved)
 
 

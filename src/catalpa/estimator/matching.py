@@ -78,11 +78,11 @@ class ClusterMatching:
                     "from_before": None if both is None else both / float(rows[at]),
                 }
             )
-        gone = sorted(set(range(len(before))) - set(self.partners.values()))
+        lost_clusters = sorted(set(range(len(before))) - set(self.partners.values()))
         blank = dict.fromkeys(("cluster", "name", "rows", "stays", "from_before"))
         records += [
             {**blank, "before": old, "name_before": before[old], "rows_before": float(old_rows[old])}
-            for old in gone
+            for old in lost_clusters
         ]
         return [{name: record[name] for name in MATCHED} for record in records]
 

@@ -95,11 +95,11 @@ def suggested(
         traits = _traits(of_cluster, shared, items or {}) or [f"cluster {cluster}"]
         # Common categories come before absent ones.
         traits.sort(key=lambda trait: trait.startswith("no "))
-        tried = [", ".join(traits[:most]) for most in range(min(TRAITS, len(traits)), len(traits) + 1)]
-        printed = ("".join(one if one.isprintable() else " " for one in name).strip() for name in tried)
-        tried = [shortened(name, LONGEST) for name in printed]
-        free = [name for name in tried if name not in names.values()]
-        names[cluster] = free[0] if free else f"{shortened(tried[0], LONGEST - 10)} ({cluster})"
+        texts = [", ".join(traits[:most]) for most in range(min(TRAITS, len(traits)), len(traits) + 1)]
+        printed = ("".join(one if one.isprintable() else " " for one in name).strip() for name in texts)
+        texts = [shortened(name, LONGEST) for name in printed]
+        free = [name for name in texts if name not in names.values()]
+        names[cluster] = free[0] if free else f"{shortened(texts[0], LONGEST - 10)} ({cluster})"
     return names
 
 
@@ -147,7 +147,7 @@ def _trait(reason: Reason, column: str, shared: Container[str]) -> str:
     return f"no {trait}" if reason.rare else trait
 
 
-def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
+def named(before: Mapping[int, str], new_names: Any, k: int) -> dict[int, str]:
     """Update names of clusters; None removes a name.
 
     Names in ``before`` are kept unless they are replaced.
@@ -159,13 +159,13 @@ def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
     >>> named({0: "fish"}, {0: None}, 3)
     {}
     """
-    if not isinstance(given, Mapping):
-        raise ParameterError(f'names is {given!r:.80}; give a dictionary such as {{0: "sea mammals"}}.')
+    if not isinstance(new_names, Mapping):
+        raise ParameterError(f'names is {new_names!r:.80}; give a dictionary such as {{0: "sea mammals"}}.')
     # NumPy integers too, because clusters are read from labels_.
-    unknown = [cluster for cluster in given if not _is_cluster(cluster, k)]
+    unknown = [cluster for cluster in new_names if not _is_cluster(cluster, k)]
     if unknown:
         raise ParameterError(f"names contains {unknown}, but the clusters are 0 to {k - 1}.")
-    merged: dict[int, Any] = {**before, **{int(cluster): name for cluster, name in given.items()}}
+    merged: dict[int, Any] = {**before, **{int(cluster): name for cluster, name in new_names.items()}}
     names = {cluster: _name(name, cluster) for cluster, name in sorted(merged.items()) if name is not None}
     owner: dict[str, int] = {}
     # The number of an unnamed cluster is its name, so no other cluster can have it.

@@ -171,11 +171,11 @@ def check_parameters(estimator: str, values: Mapping[str, Any], method_rules: Ma
     for name, rule in {**SHARED_RULES, **method_rules}.items():
         if name in values and not rule.allows(values[name]):
             raise ParameterError(
-                f"{name}={_shown(values[name])} is not valid: {name} of {estimator} must be {rule.says}."
+                f"{name}={_short_repr(values[name])} is not valid: {name} of {estimator} must be {rule.says}."
             )
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."  # the value may be a whole table
 

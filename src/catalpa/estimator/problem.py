@@ -217,7 +217,7 @@ class Problem:
         """Run the method from the seeds of every start; returns the one with the lowest cost."""
         return self.best(lambda rng: self.settle(method, method.start(self.seeds(rng))))
 
-    def outcome(self, result: RunResult[Any], **kept: Any) -> Outcome:
+    def outcome(self, result: RunResult[Any], **attributes: Any) -> Outcome:
         """The outcome of a method with centres, and the arrays that it learned."""
         return Outcome(
             result.scores,
@@ -226,7 +226,7 @@ class Problem:
             self.in_weights(result.cost),
             passes_in_weights(result.history, self.units_per_weight),
             result.converged,
-            **kept,
+            **attributes,
         )
 
     def seeds(self, rng: np.random.Generator) -> Counts:

@@ -92,7 +92,7 @@ def _explained(model: Clusterer, fitted: Fitted, engine: Engine, block: Block) -
     soft = hasattr(model, "predict_proba")
     probabilities = model.predict_proba(engine) if soft else None
     outliers = model.outlier_scores(engine) if soft else None
-    texts, here, odd = _texts(fitted, block), _figures(fitted, block), _odd(fitted, block)
+    texts, here, unusual = _texts(fitted, block), _figures(fitted, block), _unusual(fitted, block)
     schema, names = fitted.schema, model.cluster_names_
     columns = [*schema.categorical, *schema.numeric]
     place = {name: at for at, name in enumerate(schema.names)}
@@ -110,7 +110,7 @@ def _explained(model: Clusterer, fitted: Fitted, engine: Engine, block: Block) -
                 None if ahead is None else float(ahead[at]),
                 _known(here[row, at, label]),
                 None if rival is None else _known(here[row, at, rival]),
-                bool(odd[row, at, label]),
+                bool(unusual[row, at, label]),
                 at >= len(schema.categorical),
             )
             for at in order
@@ -166,7 +166,7 @@ def _figures(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k)
     return np.concatenate(parts, axis=1)
 
 
-def _odd(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k) bool
+def _unusual(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k) bool
     """Whether a cell is unusual in each cluster."""
     shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
     parts = []

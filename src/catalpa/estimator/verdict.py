@@ -163,20 +163,20 @@ def _sentence(
 
 def _one_cluster(numbers: dict[str, Any], untied: int | None, tied: Sequence[str]) -> str:
     """Why all rows are in one cluster, as far as it is known."""
-    tried, rows = numbers["levels"][1] if numbers["levels"] else 1, numbers["rows"]
+    best, rows = numbers["levels"][1] if numbers["levels"] else 1, numbers["rows"]
     pairs, without_ties = ", ".join(tied), ""
     if untied is not None and untied > 1:
         without_ties = f" With all columns independent (ties=None) it has {untied} broad groups."
-    if tried > 1 and numbers["agreement"] is not None:
+    if best > 1 and numbers["agreement"] is not None:
         repeats = f" Columns repeat each other ({pairs})." if without_ties else ""
         return (
-            f"No reproducible clusters: random samples of the rows do not agree on {tried} clusters "
+            f"No reproducible clusters: random samples of the rows do not agree on {best} clusters "
             f"(adjusted Rand index {numbers['agreement']:.2f}); all rows are in one "
             f"cluster.{repeats}{without_ties}"
         )
     if without_ties:
         return f"1 cluster: columns that repeat each other ({pairs}) explain the table.{without_ties}"
-    shuffled = " shuffled columns gain about as much;" if tried > 1 else ""
+    shuffled = " shuffled columns gain about as much;" if best > 1 else ""
     few = f" {rows} row{'s' * (rows != 1)} may be too few to tell." if rows < LEAST_ROWS else ""
     return f"No cluster structure found:{shuffled} all rows are in one cluster.{few}"
 

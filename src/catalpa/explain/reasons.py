@@ -57,10 +57,12 @@ class CategoryReason:
             if is_question and not share:
                 return f'all answered "{column}" (elsewhere {percent(elsewhere)} did not)'
             share, elsewhere = 1.0 - share, 1.0 - elsewhere
-        rest = f"{percent(elsewhere)} elsewhere" if elsewhere else "nowhere else"
+        comparison = f"{percent(elsewhere)} elsewhere" if elsewhere else "nowhere else"
         if is_question:
-            return f'{percent(share)} {"answered" if self.rare else "did not answer"} "{column}" ({rest})'
-        return f"{percent(share)} {column} {'given' if self.rare else 'missing'} ({rest})"
+            return (
+                f'{percent(share)} {"answered" if self.rare else "did not answer"} "{column}" ({comparison})'
+            )
+        return f"{percent(share)} {column} {'given' if self.rare else 'missing'} ({comparison})"
 
     @property
     def text(self) -> str:

@@ -73,13 +73,13 @@ def format_regex(form: str) -> str:
     '(?P<day>[0-9]{1,2})\\.(?P<month>[0-9]{1,2})\\.(?P<year>[12][0-9]{3})'
     """
     pieces = re.split(r"%([A-Za-z])", form)
-    made = []
+    parts = []
     for at, piece in enumerate(pieces):
         if at % 2:
-            made.append(_PARTS[{"I": "H", "B": "b", "A": "a"}.get(piece, piece)])
+            parts.append(_PARTS[{"I": "H", "B": "b", "A": "a"}.get(piece, piece)])
         else:
-            made.append(re.escape(piece).replace(r"\ ", " "))
-    regex = "".join(made)
+            parts.append(re.escape(piece).replace(r"\ ", " "))
+    regex = "".join(parts)
     # 20240131 has no marks between its parts, and each of them two digits.
     return regex.replace("{1,2}", "{2}") if form == COMPACT_DATE else regex
 

@@ -111,8 +111,8 @@ class Look:
             replace(line, columns=tuple(name for name in line.columns if name not in columns))
             for line in self.lines
         ]
-        kept = tuple(line for line in lines if line.columns or line.kind is Kind.FILE)
-        return replace(self, recipe=self.recipe.keeping(columns), lines=kept)
+        selection = tuple(line for line in lines if line.columns or line.kind is Kind.FILE)
+        return replace(self, recipe=self.recipe.keeping(columns), lines=selection)
 
     def accept(self, *kinds: str) -> Look:
         """The same look with what was proposed of these kinds applied by the recipe.
@@ -155,11 +155,11 @@ class Look:
             return f"{self.summary}. {NOTHING}"
         lines = [self.summary]
         for safe, title in ((True, "Applied by default:"), (False, "Proposed, not applied:")):
-            own = [line for line in self.lines if line.safe == safe]
-            if own:
-                lines += ["", title, *(f"  {line.message}  [{line.change}]" for line in own[:SHOWN])]
-            if len(own) > SHOWN:
-                lines.append(f"  and {len(own) - SHOWN} more: look(...).findings lists them")
+            group = [line for line in self.lines if line.safe == safe]
+            if group:
+                lines += ["", title, *(f"  {line.message}  [{line.change}]" for line in group[:SHOWN])]
+            if len(group) > SHOWN:
+                lines.append(f"  and {len(group) - SHOWN} more: look(...).findings lists them")
         return "\n".join([*lines, *(["", *self.notes] if self.notes else [])])
 
     def __repr__(self) -> str:
@@ -258,7 +258,7 @@ def _looked(sample: Table, table: Table, rows: int | None, suggest: Sequence[str
     judgements = _judgements(views, table, every=every or sample is table)
     judgements += _suggested(views, judgements, suggest)
     blocks, words, pairs = _across(views, judgements)
-    lines = [finding_of(own) for own in _folded(judgements)]
+    lines = [finding_of(group) for group in _folded(judgements)]
     lines += [gap_block_finding(block) for block in blocks if len(block.columns) > 1]
     lines += [same_word_finding(block) for block in words]
     lines += pair_findings(pairs)
@@ -278,7 +278,7 @@ def _judgements(views: Sequence[ColumnView], table: Table, *, every: bool) -> li
         judgement = _decision(view, table, every=every)
         if judgement is not None:
             judgements.append(judgement)
-    judgements = _settled(judgements)
+    judgements = _with_common_forms(judgements)
     decided = {judgement.column: judgement for judgement in judgements}
     for view in judged:
         judgements += _codes_for_missing(view, decided.get(view.name))
@@ -331,12 +331,14 @@ def _decision(view: ColumnView, table: Table, *, every: bool) -> Judgement | Non
     return None
 
 
-def _settled(judgements: list[Judgement]) -> list[Judgement]:
+def _with_common_forms(judgements: list[Judgement]) -> list[Judgement]:
     """Dates and numbers whose way of writing other columns tell."""
-    of_dates = iter(dates.settled([one for one in judgements if one.kind is Kind.DATE]))
-    of_numbers = iter(numbers_in_text.settled([one for one in judgements if one.kind is Kind.NUMBER]))
-    told = {Kind.DATE: of_dates, Kind.NUMBER: of_numbers}
-    return [next(told[one.kind]) if one.kind in told else one for one in judgements]
+    of_dates = iter(dates.with_common_form([one for one in judgements if one.kind is Kind.DATE]))
+    of_numbers = iter(
+        numbers_in_text.with_common_mark([one for one in judgements if one.kind is Kind.NUMBER])
+    )
+    rules = {Kind.DATE: of_dates, Kind.NUMBER: of_numbers}
+    return [next(rules[one.kind]) if one.kind in rules else one for one in judgements]
 
 
 def _codes_for_missing(view: ColumnView, decision: Judgement | None) -> list[Judgement]:
@@ -395,11 +397,11 @@ def _with_lists(
     blocks: Sequence[ColumnBlock], views: Sequence[ColumnView], kinds: Mapping[str, Kind]
 ) -> list[ColumnBlock]:
     """The blocks, and one for each list or date of its own: each becomes several columns."""
-    taken = {name for block in blocks for name in block.columns}
+    in_blocks = {name for block in blocks for name in block.columns}
     alone = [
         ColumnBlock((view.name,), view.missing / view.rows)
         for view in views
-        if kinds.get(view.name) in (Kind.LIST, Kind.DATE) and view.name not in taken and view.missing
+        if kinds.get(view.name) in (Kind.LIST, Kind.DATE) and view.name not in in_blocks and view.missing
     ]
     return [*blocks, *alone]
 

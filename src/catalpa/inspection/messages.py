@@ -87,16 +87,16 @@ def _constant(judgements: Sequence[Judgement]) -> tuple[str, str]:
 
 def _tick(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
-    told = _many(columns, "is a tick box", "are tick boxes")
-    return f'{told}: empty means "{NOT_TICKED}", not "missing".', _keep(judgements)
+    text = _many(columns, "is a tick box", "are tick boxes")
+    return f'{text}: empty means "{NOT_TICKED}", not "missing".', _keep(judgements)
 
 
 def _weight(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     mean = f" (mean {judgements[0].facts['mean']:.3g})" if len(columns) == 1 else ""
-    told = _many(columns, f"looks like a survey weight{mean}", "look like survey weights")
-    rest = "is not clustered on" if len(columns) == 1 else "are not clustered on"
-    return f"{told} and {rest}. To weight the rows, name it.", f"--weight {shlex.quote(columns[0])}"
+    text = _many(columns, f"looks like a survey weight{mean}", "look like survey weights")
+    ending = "is not clustered on" if len(columns) == 1 else "are not clustered on"
+    return f"{text} and {ending}. To weight the rows, name it.", f"--weight {shlex.quote(columns[0])}"
 
 
 def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -110,8 +110,8 @@ def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
             "--accept date",
         )
     parts = "year and month" if "%d" not in form else "year, month and weekday"
-    told = f"{_many(columns, 'holds', 'hold')} dates ({form}): split into {parts}.{also}"
-    return told, _keep(judgements)
+    text = f"{_many(columns, 'holds', 'hold')} dates ({form}): split into {parts}.{also}"
+    return text, _keep(judgements)
 
 
 def _time(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -133,24 +133,24 @@ def _list(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns, mark = [judgement.column for judgement in judgements], judgements[0].facts["mark"]
     items = f" ({judgements[0].facts['items']} different ones)" if len(columns) == 1 else ""
     shown = {"\n": "line end"}.get(mark, mark)
-    told = _many(columns, "holds", "hold")
+    text = _many(columns, "holds", "hold")
     return (
-        f'{told} several answers per cell, separated by "{shown}"{items}: one yes/no column for each answer.',
+        f'{text} several answers per cell, separated by "{shown}"{items}: one yes/no column for each answer.',
         _keep(judgements),
     )
 
 
 def _identifier(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
-    told = _many(columns, "is (almost) unique per row: it looks like an identifier", "look like identifiers")
-    return f"{told}{', left out' if len(columns) == 1 else ': left out'}.", _keep(judgements)
+    text = _many(columns, "is (almost) unique per row: it looks like an identifier", "look like identifiers")
+    return f"{text}{', left out' if len(columns) == 1 else ': left out'}.", _keep(judgements)
 
 
 def _text(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     if not judgements[0].safe:
-        told = _many(columns, "may be names or codes", "may be names or codes")
-        return f"{told}: most of their values are different. Accepting leaves them out.", "--accept text"
+        text = _many(columns, "may be names or codes", "may be names or codes")
+        return f"{text}: most of their values are different. Accepting leaves them out.", "--accept text"
     if len(columns) == 1:
         different = judgements[0].facts["different"]
         return (
@@ -171,24 +171,24 @@ def _order(judgements: Sequence[Judgement]) -> tuple[str, str]:
     also = f" {_words(facts['aside'])} becomes a missing value." if facts["aside"] else ""
     order = shlex.quote("<".join(facts["levels"]))
     if judgements[0].safe:
-        told = _many(columns, "is an ordered scale", "are ordered scales")
-        return f"{told}: {' < '.join(shown)}.{also}", f"--order {shlex.quote(columns[0])}={order}"
+        text = _many(columns, "is an ordered scale", "are ordered scales")
+        return f"{text}: {' < '.join(shown)}.{also}", f"--order {shlex.quote(columns[0])}={order}"
     ranges = list(dict.fromkeys((one.facts["levels"][0], one.facts["levels"][-1]) for one in judgements))
     if len(ranges) > 1:
-        told = " or ".join(f"{low} to {high}" for low, high in ranges[:3]) + (
+        text = " or ".join(f"{low} to {high}" for low, high in ranges[:3]) + (
             " ..." if len(ranges) > 3 else ""
         )
         return (
-            f"{_many(columns, 'holds', 'hold')} whole numbers that may be ordered answers ({told}).",
+            f"{_many(columns, 'holds', 'hold')} whole numbers that may be ordered answers ({text}).",
             "--accept order",
         )
-    told = _many(columns, "may be ordered", "may be ordered")
+    text = _many(columns, "may be ordered", "may be ordered")
     if judgements[0].facts.get("by_data"):
         return (
-            f"{told}, judging by the other columns: {' < '.join(shown)}?",
+            f"{text}, judging by the other columns: {' < '.join(shown)}?",
             f"--order {shlex.quote(columns[0])}=...",
         )
-    return f"{told}: {' < '.join(shown)}?{also}", "--accept order"
+    return f"{text}: {' < '.join(shown)}?{also}", "--accept order"
 
 
 def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -196,8 +196,8 @@ def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
     ranges = Counter((one.facts["low"], one.facts["high"]) for one in judgements)
     low, high = (number_text(float(end)) for end in ranges.most_common(1)[0][0])
     beside = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
-    told = f"{_many(columns, 'holds', 'hold')} {judgements[0].facts['code']} beside {beside}"
-    return f'{told}: probably "no answer".', "--accept sentinel"
+    text = f"{_many(columns, 'holds', 'hold')} {judgements[0].facts['code']} beside {beside}"
+    return f'{text}: probably "no answer".', "--accept sentinel"
 
 
 def _unknown(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -206,8 +206,8 @@ def _unknown(judgements: Sequence[Judgement]) -> tuple[str, str]:
     if judgements[0].safe:
         return f"{_words(words)} stands for a missing value in {named(columns)}.", "--as-is"
     count = sum(judgement.facts["count"] for judgement in judgements)
-    told = f"{_words(words)} may stand for a missing value in {named(columns)} ({count:,} cells)."
-    return told, "--accept unknown"
+    text = f"{_words(words)} may stand for a missing value in {named(columns)} ({count:,} cells)."
+    return text, "--accept unknown"
 
 
 def _words(words: Sequence[str]) -> str:
@@ -218,10 +218,10 @@ def _words(words: Sequence[str]) -> str:
 def _categories(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     if len(columns) == 1:
-        told = f"{_quoted(columns[0])} has {judgements[0].facts['different']:,} categories."
+        text = f"{_quoted(columns[0])} has {judgements[0].facts['different']:,} categories."
     else:
-        told = f"{_many(columns, '', 'have more than 40 categories each')}."
-    return f'{told} Accepting groups those below 1 % of the rows as "other".', "--accept many"
+        text = f"{_many(columns, '', 'have more than 40 categories each')}."
+    return f'{text} Accepting groups those below 1 % of the rows as "other".', "--accept many"
 
 
 _WORDS: dict[Kind, Callable[[Sequence[Judgement]], tuple[str, str]]] = {
@@ -278,19 +278,21 @@ def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
     """A line for every column that adds no new information, or one for all if they are many."""
     findings = []
     for kind in (Kind.COPY, Kind.FOLLOWS, Kind.RISE):
-        own = [pair for pair in pairs if pair.kind is kind]
-        for other in dict.fromkeys(_dropped(pair) for pair in own):
+        group = [pair for pair in pairs if pair.kind is kind]
+        for other in dict.fromkeys(_dropped(pair) for pair in group):
             sources = [
-                pair.column if pair.other == other else pair.other for pair in own if _dropped(pair) == other
+                pair.column if pair.other == other else pair.other
+                for pair in group
+                if _dropped(pair) == other
             ]
-            told = {
+            texts = {
                 Kind.COPY: f"{_quoted(other)} says the same as {named(sources)}: together they count twice.",
                 Kind.FOLLOWS: f"{_quoted(other)} follows from {named(sources)}: together they count twice.",
                 Kind.RISE: f"{_quoted(other)} rises or falls with {named(sources)}: they count twice.",
             }[kind]
             findings.append(
                 TableFinding(
-                    kind, (other, *sources), False, told, f"--drop {shlex.quote(other)}", CONSEQUENCE[kind]
+                    kind, (other, *sources), False, texts, f"--drop {shlex.quote(other)}", CONSEQUENCE[kind]
                 )
             )
     return findings

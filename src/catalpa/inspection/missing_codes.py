@@ -45,17 +45,17 @@ def sentinel(view: ColumnView) -> Judgement | None:
 def _code(numbers: FloatArray) -> tuple[float | None, FloatArray]:
     """The code among sorted numbers, and the others."""
     low, high = numbers[0], numbers[-1]
-    rest = numbers[1:]
-    if low in BELOW and rest[0] >= 0 and rest[0] - low >= APART and len(rest) >= LEAST_OTHERS:
-        return float(low), rest
-    rest = numbers[:-1]
-    if rest[0] < 0 or len(rest) < LEAST_OTHERS:
-        return None, rest
-    if high in ABOVE and rest[-1] <= high / QUARTER:
-        return float(high), rest
-    if high == 9 and 1 <= rest[0] and rest[-1] <= NINE_BESIDE and high - rest[-1] >= APART:
-        return float(high), rest
-    return None, rest
+    others = numbers[1:]
+    if low in BELOW and others[0] >= 0 and others[0] - low >= APART and len(others) >= LEAST_OTHERS:
+        return float(low), others
+    others = numbers[:-1]
+    if others[0] < 0 or len(others) < LEAST_OTHERS:
+        return None, others
+    if high in ABOVE and others[-1] <= high / QUARTER:
+        return float(high), others
+    if high == 9 and 1 <= others[0] and others[-1] <= NINE_BESIDE and high - others[-1] >= APART:
+        return float(high), others
+    return None, others
 
 
 def unknown(view: ColumnView) -> Judgement | None:

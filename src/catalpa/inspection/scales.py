@@ -191,9 +191,9 @@ def _range(level: str) -> tuple[float, float] | None:
     if text in _NOTHING:
         return 0.0, 0.0
     for pattern, side in _RANGES:
-        if (found := pattern.fullmatch(text)) is None:
+        if (match := pattern.fullmatch(text)) is None:
             continue
-        numbers = [_amount(*found.groups()[at : at + 2]) for at in range(0, len(found.groups()), 2)]
+        numbers = [_amount(*match.groups()[at : at + 2]) for at in range(0, len(match.groups()), 2)]
         if side == "both":
             return (numbers[0], numbers[1]) if numbers[0] <= numbers[1] else None
         return {"below": (-_INFINITE, numbers[0]), "above": (numbers[0], _INFINITE)}.get(
@@ -213,10 +213,10 @@ def _amount(digits: str, unit: str | None) -> float:
 def _vocabularies() -> dict[str, list[dict[str, int]]]:
     """Every vocabulary as the rank of each of its words."""
     text = files("catalpa.inspection").joinpath("vocabularies.json").read_text("utf-8")
-    kept: dict[str, Any] = json.loads(text)
+    lists: dict[str, Any] = json.loads(text)
     return {
-        name: [{word: rank for rank, level in enumerate(one) for word in level} for one in own]
-        for name, own in kept.items()
+        name: [{word: rank for rank, level in enumerate(one) for word in level} for one in words]
+        for name, words in lists.items()
     }
 
 
@@ -330,7 +330,7 @@ def by_degrees(levels: Sequence[str]) -> list[str] | None:
     parts = {level: part for level in levels if (part := _degree(level)) is not None}
     stems = Counter(stem for stem, _ in parts.values() if stem)
     stem = stems.most_common(1)[0][0] if stems else ""
-    places = {level: place for level, (own, place) in parts.items() if own in ("", stem)}
+    places = {level: place for level, (text, place) in parts.items() if text in ("", stem)}
     degrees = sum(abs(place) not in (0, _PLAIN_DEGREE) for place in places.values())
     if len(places) < _fewest_known(levels) or len(set(places.values())) < len(places):
         return None
@@ -349,13 +349,13 @@ def _degree(level: str) -> tuple[str, int] | None:
         return "", 0
     text = re.sub(r"^(?:no|nein) (?=not|gar|überhaupt)", "", text)
     text = re.sub(r"^not (.+) at all$", r"not at all \1", text)
-    degree, rest = _PLAIN_DEGREE, text
+    degree, remainder = _PLAIN_DEGREE, text
     for place, words in _DEGREES:
         word = next((word for word in words if re.match(rf"{word}\b", text)), None)
         if word is not None:
-            degree, rest = place, text[len(word) :].strip()
+            degree, remainder = place, text[len(word) :].strip()
             break
-    tokens = rest.split()
+    tokens = remainder.split()
     sign = 1
     for at, token in enumerate(tokens):
         if token in _NEGATIVE:
@@ -410,10 +410,10 @@ def by_heights(levels: Sequence[str]) -> list[str] | None:
     """
     places: dict[str, tuple[float, int]] = {}
     for level in levels:
-        found = _FEET.fullmatch(level.strip())
-        if found is None:
+        match = _FEET.fullmatch(level.strip())
+        if match is None:
             return None
-        before, feet, inches, after = found.groups()
+        before, feet, inches, after = match.groups()
         side = (
             -1
             if (before or "").lower() in ("under", "below", "<") or after == "or less"

@@ -71,15 +71,15 @@ def _verdict(good: int, of: int) -> str:
 
 
 def _published_lines(published: pd.DataFrame, results: pd.DataFrame, protocol: Protocol) -> list[list[str]]:
-    made = {
+    lines = {
         key: as_published_table(published, results, protocol, *key)
         for key in [("2", "ACC"), ("2", "ARI"), ("2", "CMP"), ("3", "ACC")]
     }
-    acc, ari, cmp = (_own(made["2", measure], "DISC") for measure in ("ACC", "ARI", "CMP"))
+    acc, ari, cmp = (_cells_of(lines["2", measure], "DISC") for measure in ("ACC", "ARI", "CMP"))
     both = acc["equal"] & ari["equal"]
     rest = [f"{name} {away:+.4f}" for name, away in acc["script_difference"][~both].items()]
     near = int((cmp["script_difference"].abs().round(4) <= CLOSE).sum())
-    once = _own(made["3", "ACC"], "DISC-I")
+    once = _cells_of(lines["3", "ACC"], "DISC-I")
     beside = acc["script"] - acc["kmodes"]
     return [
         [
@@ -97,33 +97,33 @@ def _published_lines(published: pd.DataFrame, results: pd.DataFrame, protocol: P
             "DISC better than k-modes, from the same rows",
             _verdict(int((beside > 0).sum()), len(beside)),
             f"mean ACC {acc['script'].mean():.3f} and {acc['kmodes'].mean():.3f}; printed from other rows: "
-            f"{acc['printed'].mean():.3f} and {_own(made['2', 'ACC'], 'KMD')['printed'].mean():.3f}",
+            f"{acc['printed'].mean():.3f} and {_cells_of(lines['2', 'ACC'], 'KMD')['printed'].mean():.3f}",
         ],
     ]
 
 
-def _own(made: AsPublished, label: str) -> pd.DataFrame:
-    cells = made.cells[made.cells["label"] == label].dropna(subset=["script", "printed"])
+def _cells_of(result_table: AsPublished, label: str) -> pd.DataFrame:
+    cells = result_table.cells[result_table.cells["label"] == label].dropna(subset=["script", "printed"])
     return cells.drop_duplicates("dataset").set_index("dataset")
 
 
 def _unpicked(accuracy: PublishedTable) -> list[str]:
     cells = accuracy.cells
-    own = cells[(cells["label"] == "DISC") & (cells["variant"] == "program")].dropna(subset=["difference"])
-    good, ours = int((own["difference"] > -0.005).sum()), own["mean"].mean()
+    rows = cells[(cells["label"] == "DISC") & (cells["variant"] == "program")].dropna(subset=["difference"])
+    good, ours = int((rows["difference"] > -0.005).sum()), rows["mean"].mean()
     return [
         "Table 2, DISC: from unpicked seeds",
-        _verdict(good, len(own)),
-        f"mean ACC {ours:.3f}, printed {own['printed'].mean():.3f}; at most 0.005 below on {good}",
+        _verdict(good, len(rows)),
+        f"mean ACC {ours:.3f}, printed {rows['printed'].mean():.3f}; at most 0.005 below on {good}",
     ]
 
 
 def _seeds(places: pd.DataFrame) -> list[str]:
-    own = places[places["method"] == "DISC"]
+    disc = places[places["method"] == "DISC"]
     ranks = [
         f"{row['dataset']} {row['rank']} of {row['seeds']}"
         + (f" ({row['tied']} tied)" if row["tied"] > 1 else "")
-        for row in own.to_dict("records")
+        for row in disc.to_dict("records")
     ]
     return ["Rank of the script's seed by ACC", "-", ", ".join(ranks)]
 
@@ -188,9 +188,9 @@ def _runs(counts: pd.Series) -> str:
 
 
 def _seconds(frame: pd.DataFrame) -> list[str]:
-    found = slower_than_disc(frame)
-    good, of = sum(len(slower) for slower, _ in found.values()), sum(map(len, _flat(found)))
-    others = [f"{name} (many {against})" for against, (_, rest) in found.items() for name in rest]
+    by_setting = slower_than_disc(frame)
+    good, of = sum(len(slower) for slower, _ in by_setting.values()), sum(map(len, _flat(by_setting)))
+    others = [f"{name} (many {against})" for against, (_, rest) in by_setting.items() for name in rest]
     return [
         "Figure 3: methods that are slower than DISC",
         _verdict(good, of),
@@ -198,8 +198,8 @@ def _seconds(frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def _flat(found: Mapping[str, tuple[list[str], list[str]]]) -> list[list[str]]:
-    return [names for pair in found.values() for names in pair]
+def _flat(slower: Mapping[str, tuple[list[str], list[str]]]) -> list[list[str]]:
+    return [names for pair in slower.values() for names in pair]
 
 
 def _embedding(frame: pd.DataFrame) -> list[str]:

@@ -40,8 +40,10 @@ def _counts(hits: pd.DataFrame) -> str:
     """How many data sets of each column come out, and which do not."""
     lines = []
     for label in hits.columns:
-        own = hits[label].dropna().astype(bool)
-        lines.append([str(label), f"{own.sum()} of {len(own)}", ", ".join(own.index[~own]) or "-"])
+        matches = hits[label].dropna().astype(bool)
+        lines.append(
+            [str(label), f"{matches.sum()} of {len(matches)}", ", ".join(matches.index[~matches]) or "-"]
+        )
     return markdown(["column", "data sets that come out", "that do not"], lines)
 
 

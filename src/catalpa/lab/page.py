@@ -30,16 +30,16 @@ def page(
     """
     stored = stored or StoredResults()
     # All of them once: several parts of the page ask for the same table.
-    made = {
+    parts = {
         (number, measure): table(results, protocol, number, measure) for number, measure in PRINTED_MEASURES
     }
-    accuracy, rand = made["2", "ACC"], made["2", "ARI"]
+    accuracy, rand = parts["2", "ACC"], parts["2", "ARI"]
     template = Template(files("catalpa.lab").joinpath("results_template.md").read_text("utf-8"))
     return template.substitute(
-        verdicts=verdicts(made, results, protocol, stored),
+        verdicts=verdicts(parts, results, protocol, stored),
         as_published=_as_published(results, protocol, stored),
         claims=_claims(stored),
-        mixed=_mixed(made["4", "ACC"]),
+        mixed=_mixed(parts["4", "ACC"]),
         runs=_runs(results),
         near=NEAR,
         reproduced=_reproduced(accuracy, rand),
@@ -48,7 +48,7 @@ def page(
         collapsed=_collapsed(accuracy),
         nearly_all=f"{LOPSIDED:.0%}",
         lopsided=_lopsided(accuracy),
-        tables="\n\n".join(text for one in made.values() if len(one.cells) for text in _section(one)),
+        tables="\n\n".join(text for one in parts.values() if len(one.cells) for text in _section(one)),
         figures=figures or "## Figures\n\nNo data of figures are stored.",
         ranks=_printed_ranks(),
         contradictions=_contradictions(),
@@ -64,8 +64,8 @@ def _as_published(results: pd.DataFrame, protocol: Protocol, stored: StoredResul
     parts = []
     for number, measure in PRINTED_MEASURES:
         if number in ("2", "3"):
-            made = as_published_table(stored.published, results, protocol, number, measure)
-            parts += [f"**{grid.title}**\n\n{to_markdown(grid)}" for grid in made.grids()]
+            result_table = as_published_table(stored.published, results, protocol, number, measure)
+            parts += [f"**{grid.title}**\n\n{to_markdown(grid)}" for grid in result_table.grids()]
     return "\n\n".join(parts)
 
 
@@ -105,8 +105,8 @@ def _mixed(one: PublishedTable) -> str:
     below = gains[gains["mean"] <= 0]
     lost = ", ".join(f"{name} by {-gain:.3f}" for name, gain in below["mean"].items())
     claim = "The paper prints that DISC gains by the numbers on all five data sets"
-    said = f"here, with the best setting of each, it loses ACC on {lost}" if lost else "here it does so too"
-    return f"{claim} ({gains['printed'].min():.3f} to {gains['printed'].max():.3f} in ACC); {said}."
+    remark = f"here, with the best setting of each, it loses ACC on {lost}" if lost else "here it does so too"
+    return f"{claim} ({gains['printed'].min():.3f} to {gains['printed'].max():.3f} in ACC); {remark}."
 
 
 def _section(one: PublishedTable) -> Iterator[str]:
@@ -195,8 +195,8 @@ def _collapsed(accuracy: PublishedTable) -> str:
 
 
 def _lopsided(accuracy: PublishedTable) -> str:
-    found = accuracy.cells[accuracy.cells["lopsided"] > 0]
-    return _by_column(found, lambda row: f"{row.dataset} {row.lopsided} of {row.runs}")
+    cells = accuracy.cells[accuracy.cells["lopsided"] > 0]
+    return _by_column(cells, lambda row: f"{row.dataset} {row.lopsided} of {row.runs}")
 
 
 def _by_column(cells: pd.DataFrame, text: Callable[[Any], str]) -> str:

@@ -127,21 +127,21 @@ def _means(rows: pd.DataFrame | None, measure: str) -> dict[Key, Mean]:
     if rows is None:
         return {}
     good = rows[(rows["error"] == "") & (rows["columns"] == CATEGORICAL)]
-    found = {}
+    means = {}
     for (method, variant, dataset), scores in good.groupby(["method", "variant", "dataset"])[measure]:
         # Over n - 1, as the printed deviations are.
-        found[str(method), str(variant), str(dataset)] = Mean(
+        means[str(method), str(variant), str(dataset)] = Mean(
             float(scores.mean()), float(scores.std()), len(scores)
         )
-    return found
+    return means
 
 
-def _named(name: str, found: Mean, there: float) -> dict[str, float]:
+def _named(name: str, mean: Mean, there: float) -> dict[str, float]:
     # Compared as they are printed.
-    away = round(found.mean, DIGITS) - there
+    away = round(mean.mean, DIGITS) - there
     return {
-        name: found.mean,
-        f"{name}_std": found.std,
-        f"{name}_runs": found.runs,
+        name: mean.mean,
+        f"{name}_std": mean.std,
+        f"{name}_runs": mean.runs,
         f"{name}_difference": away,
     }

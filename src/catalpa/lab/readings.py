@@ -86,9 +86,9 @@ Reading = Callable[[CodedTable, IntArray], Labels]
 
 def modes(table: CodedTable, counts: IntArray, before: IntArray) -> IntArray:  # (k, columns)
     """Most frequent category of every column; the lowest of equals, as before in a cluster without rows."""
-    found = np.column_stack([counts[:, part].argmax(axis=1) for part in table.axis.slices()])
-    held = np.asarray(counts[:, : table.axis.sizes[0]].any(axis=1))
-    return np.where(held[:, None], found, before)
+    categories = np.column_stack([counts[:, part].argmax(axis=1) for part in table.axis.slices()])
+    present = np.asarray(counts[:, : table.axis.sizes[0]].any(axis=1))
+    return np.where(present[:, None], categories, before)
 
 
 def k_modes(table: CodedTable, rows: IntArray, distances: list[FloatArray] | None = None) -> Labels:
@@ -99,7 +99,7 @@ def k_modes(table: CodedTable, rows: IntArray, distances: list[FloatArray] | Non
     apart = [1.0 - np.eye(size) for size in table.axis.sizes] if distances is None else distances
     centers, labels = table.codes[rows], np.full(len(table.codes), -1)
     for _ in range(MOST_PASSES):
-        costs = [own[:, center] for own, center in zip(apart, centers.T, strict=True)]
+        costs = [each[:, center] for each, center in zip(apart, centers.T, strict=True)]
         nearest = table.totals(np.vstack(costs)).argmin(axis=1)
         if np.array_equal(nearest, labels):
             break
@@ -116,7 +116,7 @@ def cbdm(table: CodedTable, rows: IntArray) -> Labels:
     tenth of the mean of all others.
     """
     distances = context_distances(table)
-    if not any(own.any() for own in distances):
+    if not any(each.any() for each in distances):
         raise UndefinedMetric("No column tells anything about another, so all distances are 0.")
     return k_modes(table, rows, distances)
 
@@ -131,13 +131,13 @@ def context_distances(table: CodedTable) -> list[FloatArray]:
     shares = conditional_shares(table.together, axis)  # row x, column u: P(u | x)
     distances = []
     for column, part in enumerate(parts):
-        own = uncertainty[column]
-        context = np.flatnonzero((own >= CONTEXT_SHARE * mean[column]) & (own > 0))
-        given = np.vstack([shares[parts[other], part] for other in context]) if len(context) else None
-        if given is None:
+        of_column = uncertainty[column]
+        context = np.flatnonzero((of_column >= CONTEXT_SHARE * mean[column]) & (of_column > 0))
+        conditional = np.vstack([shares[parts[other], part] for other in context]) if len(context) else None
+        if conditional is None:
             distances.append(np.zeros((axis.sizes[column],) * 2))
             continue
-        squares = ((given[:, :, None] - given[:, None, :]) ** 2).sum(axis=0)
+        squares = ((conditional[:, :, None] - conditional[:, None, :]) ** 2).sum(axis=0)
         distances.append(np.sqrt(squares / len(context)))
     return distances
 
@@ -155,7 +155,7 @@ def hdc(table: CodedTable, rows: IntArray) -> Labels:
     k = len(rows)
     centers, labels = table.codes[rows], np.full(len(table.codes), -1)
     for _ in range(MOST_PASSES):
-        costs = [own[:, center] ** 2 for own, center in zip(distances, centers.T, strict=True)]
+        costs = [each[:, center] ** 2 for each, center in zip(distances, centers.T, strict=True)]
         nearest = np.sqrt(table.totals(np.vstack(costs))).argmin(axis=1)
         if np.array_equal(nearest, labels):
             break
@@ -164,7 +164,7 @@ def hdc(table: CodedTable, rows: IntArray) -> Labels:
         sizes = np.bincount(labels, minlength=k)
         shares = tabulated_shares(counts, sizes)
         parts = zip(axis.slices(), distances, strict=True)
-        fresh = np.column_stack([_central(shares[:, part], own) for part, own in parts])
+        fresh = np.column_stack([_central(shares[:, part], each) for part, each in parts])
         centers = np.where(sizes[:, None] > 0, fresh, centers)
     return labels
 
@@ -219,8 +219,8 @@ def _forest(table: CodedTable, labels: IntArray, k: int) -> list[FloatArray]:
     counts = table.counts(labels, k)
     trees = []
     for part in table.axis.slices():
-        held = counts[:, part]
-        spread = (held / held.sum(axis=0)).T
+        cells = counts[:, part]
+        spread = (cells / cells.sum(axis=0)).T
         edges = np.sqrt(((spread[:, None, :] - spread[None, :, :]) ** 2).sum(axis=2)) / k
         edges[edges == 0.0] = SHORTEST
         np.fill_diagonal(edges, 0.0)

@@ -142,8 +142,8 @@ def _empty_cells(protocol: Protocol, number: str) -> pd.DataFrame:
     for place, entry in shown:
         name = place.label if variants[place.label] == 1 else f"{place.label}: {entry.variant}"
         for dataset in protocol.mixed if number == "4" else protocol.categorical:
-            own = place.label, entry.variant, name, place.ranked, entry.method, place.columns
-            rows.append((dataset, *own))
+            fields = place.label, entry.variant, name, place.ranked, entry.method, place.columns
+            rows.append((dataset, *fields))
     head = ["dataset", "label", "variant", "column", "ranked", "method", "columns"]
     return pd.DataFrame(rows, columns=head).astype({"ranked": bool})
 
@@ -156,7 +156,7 @@ def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
         lopsided=results["largest_share"] > LOPSIDED,
     )
     groups = rows.groupby(["method", "variant", "columns", "dataset"])
-    found = groups.agg(
+    summary = groups.agg(
         mean=(measure, "mean"),
         low=(measure, "min"),
         high=(measure, "max"),
@@ -168,7 +168,7 @@ def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
         lopsided=("lopsided", "sum"),
     )
     # Sums of floating-point numbers differ in their last digits; methods that tie must tie in their ranks.
-    return found.assign(mean=found["mean"].round(12), std=groups[measure].std(ddof=0)).reset_index()
+    return summary.assign(mean=summary["mean"].round(12), std=groups[measure].std(ddof=0)).reset_index()
 
 
 def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:

@@ -68,11 +68,11 @@ def category_map_of(view: View, axes: int = 2) -> CategoryMap:
 
 def category_points(view: View) -> dict[str, Any]:
     """The map as plain values: points, clusters, and how much of the differences each axis shows."""
-    found = category_map_of(view)
-    part, quality = found.contributions @ found.inertia, found.quality.sum(axis=1)
-    shares = found.counts / (float(view.sizes.sum()) or 1.0)
+    layout = category_map_of(view)
+    part, quality = layout.contributions @ layout.inertia, layout.quality.sum(axis=1)
+    shares = layout.counts / (float(view.sizes.sum()) or 1.0)
     return {
-        "explained": [round(float(share), 4) for share in found.inertia],
+        "explained": [round(float(share), 4) for share in layout.inertia],
         "points": [
             {
                 "column": column,
@@ -84,10 +84,10 @@ def category_points(view: View) -> dict[str, Any]:
                 "part": round(float(part[at]), 6),
             }
             for at, (column, category, (x, y)) in enumerate(
-                zip(found.columns, found.categories, found.coordinates, strict=True)
+                zip(layout.columns, layout.categories, layout.coordinates, strict=True)
             )
         ],
-        "clusters": [[round(float(x), 4), round(float(y), 4)] for x, y in found.clusters],
+        "clusters": [[round(float(x), 4), round(float(y), 4)] for x, y in layout.clusters],
         "titles": [str(title) for title in cluster_titles(view.model)],
     }
 
@@ -96,7 +96,7 @@ def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 5
     """Chart of points from :func:`category_points`."""
     canvas = _canvas(record, width, height)
     clusters = _titled(record, canvas)
-    points = _named(record["points"], canvas)
+    points = _with_names(record["points"], canvas)
     titles = [
         f"axis {at + 1}: {share:.0%} of the differences" for at, share in enumerate(record["explained"])
     ]
@@ -167,18 +167,18 @@ class _Canvas(NamedTuple):
     y: list[float]
     width: int
     height: int
-    taken: list[_Line]
+    lines: list[_Line]
 
     def pixel(self, x: float, y: float) -> tuple[float, float]:
         across = (x - self.x[0]) / (self.x[1] - self.x[0]) * self.width
         return across, (y - self.y[0]) / (self.y[1] - self.y[0]) * self.height
 
-    def write(self, lines: Mapping[str, _Line], own: _Line | None = None) -> str:
+    def write(self, lines: Mapping[str, _Line], own_line: _Line | None = None) -> str:
         """Take the first of some places for a name that covers nothing but its own square, if one does."""
-        others = [line for line in self.taken if line != own]
+        others = [line for line in self.lines if line != own_line]
         for side, line in lines.items():
             if all(line.is_clear_of(other) for other in others):
-                self.taken.append(line)
+                self.lines.append(line)
                 return side
         return ""
 
@@ -196,30 +196,30 @@ def _titled(record: Mapping[str, Any], canvas: _Canvas) -> list[dict[str, Any]]:
     """Clusters with their names and the side on which one finds room; all squares are drawn before."""
     middles = [canvas.pixel(x, y) for x, y in record["clusters"]]
     squares = [_Line(x - SQUARE / 2, x + SQUARE / 2, y) for x, y in middles]
-    canvas.taken.extend(squares)
+    canvas.lines.extend(squares)
     titled = []
     for at, ((x, y), title) in enumerate(zip(middles, record["titles"], strict=True)):
         name, half = "" if title == str(at) else title, LETTER * len(title) / 2
         # A name that covers another says neither; the number is there in any case.
         lines = {side: _Line(x - half, x + half, y + up) for side, up in ABOVE.items() if name}
-        side = canvas.write(lines, own=squares[at])
+        side = canvas.write(lines, own_line=squares[at])
         across, up = record["clusters"][at]
         colour = cluster_colour(at)
         titled.append({"x": across, "y": up, "cluster": at, "colour": colour, "name": name, "side": side})
     return titled
 
 
-def _named(points: Sequence[Mapping[str, Any]], canvas: _Canvas) -> list[dict[str, Any]]:
+def _with_names(points: Sequence[Mapping[str, Any]], canvas: _Canvas) -> list[dict[str, Any]]:
     """Points with names, and the side on which one finds room: no name covers another that tells more."""
     named = []
     for point in sorted(points, key=lambda one: -one["part"]):
         name = f"{shortened(point['column'], NAME_WIDTH)} = {shortened(point['category'], NAME_WIDTH)}"
         (x, y), long = canvas.pixel(point["x"], point["y"]), LETTER * len(name)
         # "left" is where the text begins: a name to the right of its point is tried first.
-        tried = {"left": x + 9, "right": x - 9 - long}
+        sides = {"left": x + 9, "right": x - 9 - long}
         lines = {
             side: _Line(left, left + long, y)
-            for side, left in tried.items()
+            for side, left in sides.items()
             if left >= 0 and left + long <= canvas.width
         }
         named.append({**point, "name": name, "side": canvas.write(lines)})
@@ -229,6 +229,6 @@ def _named(points: Sequence[Mapping[str, Any]], canvas: _Canvas) -> list[dict[st
 def _together(sample: Sample, places: int) -> FloatArray:  # (V, V)
     """Co-occurrence counts of categories in the sample, without special places."""
     rows, columns = np.nonzero(sample.codes < np.asarray(sample.axis.sizes))
-    held = sample.axis.base.offsets[columns] + sample.codes[rows, columns]
-    table = sparse.csr_matrix((np.ones(len(rows)), (rows, held)), shape=(len(sample.rows), places))
+    cells = sample.axis.base.offsets[columns] + sample.codes[rows, columns]
+    table = sparse.csr_matrix((np.ones(len(rows)), (rows, cells)), shape=(len(sample.rows), places))
     return np.asarray((table.T @ sparse.diags_array(sample.weights) @ table).todense())

@@ -87,8 +87,8 @@ def measure_clarity(view: View) -> tuple[dict[str, Any] | None, list[float | Non
     }
     means: list[float | None] = [None] * view.k
     for cluster in np.unique(sample.labels[sample.weights > 0]):
-        own = sample.labels == cluster
-        means[cluster] = float(np.average(values[own], weights=sample.weights[own]))
+        members = sample.labels == cluster
+        means[cluster] = float(np.average(values[members], weights=sample.weights[members]))
     return record, means
 
 
@@ -129,8 +129,8 @@ def draw_clarity(
     scale = alt.Scale(domain=[0, len(values)], reverse=True, nice=False)
     y = alt.Y("from:Q", scale=scale, axis=None)
     x = alt.X("zero:Q", title=AXES[measure], axis=alt.Axis(format=".1f", tickCount=5))
-    drawn = alt.Chart(alt.Data(values=bars)).mark_rect(strokeWidth=0)
-    drawn = drawn.encode(x=x, x2="value:Q", y=y, y2="to:Q", color=alt.Color("colour:N", scale=None))
-    told = alt.Chart(alt.Data(values=beside)).mark_text(align="right", fontSize=12, color=INK)
-    told = told.encode(x="left:Q", y=alt.Y("middle:Q", scale=scale, axis=None), text="cluster:N")
-    return alt.layer(drawn, told).properties(width=width, height=height * len(values))
+    rectangles = alt.Chart(alt.Data(values=bars)).mark_rect(strokeWidth=0)
+    rectangles = rectangles.encode(x=x, x2="value:Q", y=y, y2="to:Q", color=alt.Color("colour:N", scale=None))
+    labels = alt.Chart(alt.Data(values=beside)).mark_text(align="right", fontSize=12, color=INK)
+    labels = labels.encode(x="left:Q", y=alt.Y("middle:Q", scale=scale, axis=None), text="cluster:N")
+    return alt.layer(rectangles, labels).properties(width=width, height=height * len(values))

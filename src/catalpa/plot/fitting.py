@@ -139,9 +139,9 @@ def draw_added(lines: Sequence[Mapping[str, Any]], chosen: int) -> Any:
 def draw_agreement(lines: Sequence[Mapping[str, Any]]) -> Any:
     """How far repeated runs agree for every number of clusters; from the lines of a choice."""
     points = [
-        {"k": line["k"], "agreement": line[name], "between": told}
+        {"k": line["k"], "agreement": line[name], "between": text}
         for line in lines
-        for name, told in AGREEMENTS.items()
+        for name, text in AGREEMENTS.items()
         if line[name] is not None
     ]
     names, legend = list(AGREEMENTS.values()), alt.Legend(orient="top")

@@ -112,9 +112,9 @@ def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) ->
             f"{type(model).__name__} learns no relations between categories. Use Grove, or another method "
             "with relations_."
         )
-    found = [relations[cluster, name] for cluster in clusters]
+    members = [relations[cluster, name] for cluster in clusters]
     orders = {column.name: names_in_order(column) for column in model.schema_.categorical}
-    layouts = [(relation, lay_out(relation, order=orders[relation.column])) for relation in found]
+    layouts = [(relation, lay_out(relation, order=orders[relation.column])) for relation in members]
     # One scale for all that are drawn, and no division by 0 where all categories are alike.
     longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
     titles, charts = cluster_titles(model), []
@@ -126,7 +126,9 @@ def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) ->
     return charts
 
 
-def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, unit: str, said: str) -> Any:
+def _chart(
+    relation: Relation, layout: TreeLayout, longest: float, width: int, unit: str, subtitle: str
+) -> Any:
     rows = layout.rows
     dots = [
         {
@@ -149,19 +151,19 @@ def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, u
     lines = alt.Scale(domain=[-0.5, max(len(rows), 1) - 0.5], reverse=True, nice=False)
     y = alt.Y("line:Q", scale=lines, axis=None)
     colour = cluster_colour(relation.cluster)
-    drawn = alt.Chart(alt.Data(values=edges)).mark_rule(color=colour, strokeWidth=1.5, opacity=0.7)
-    drawn = drawn.encode(x=x, x2="to:Q", y=y, y2="line_to:Q")
+    rules = alt.Chart(alt.Data(values=edges)).mark_rule(color=colour, strokeWidth=1.5, opacity=0.7)
+    rules = rules.encode(x=x, x2="to:Q", y=y, y2="line_to:Q")
     base = alt.Chart(alt.Data(values=dots)).encode(x=x, y=y)
     points = base.mark_circle(color=colour, opacity=1).encode(
         size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[24, 220]), legend=None)
     )
     names = base.mark_text(align="left", dx=11, fontSize=12, color=INK).encode(text="text:N")
-    title: dict[str, Any] = {"text": said, "fontSize": 13}
+    title: dict[str, Any] = {"text": subtitle, "fontSize": 13}
     beside = [f"{layout.left_out} rarer categories not shown"] if layout.left_out else []
     beside += [f"no rows: {shortened(', '.join(layout.absent), 80)}"] if layout.absent else []
     if beside:
         title |= {"subtitle": beside, "subtitleColor": MUTED}
-    return alt.layer(drawn, points, names).properties(
+    return alt.layer(rules, points, names).properties(
         width=width, height=LINE * max(len(rows), 1), title=title
     )
 
@@ -192,17 +194,19 @@ def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
 
 
 def _tree(layout: TreeLayout) -> dict[str, Any]:
-    def told(names: tuple[str, ...]) -> str:
+    def short_list(names: tuple[str, ...]) -> str:
         return ", ".join(names) if len(names) <= NAMES_TOLD else f"{names[0]} and {len(names) - 1} more"
 
-    rows = [[told(row.names), round(row.share, 4), round(row.place, 4), row.parent] for row in layout.rows]
+    rows = [
+        [short_list(row.names), round(row.share, 4), round(row.place, 4), row.parent] for row in layout.rows
+    ]
     return {"rows": rows, "left_out": layout.left_out, "absent": list(layout.absent[:NAMES_ABSENT])}
 
 
 def relations_of(model: Clusterer) -> Relations | None:
     """What the model learned about categories; None where its method learns nothing of the kind."""
-    found = getattr(model, "relations_", None)
-    return found if isinstance(found, Relations) and len(found) else None
+    relations = getattr(model, "relations_", None)
+    return relations if isinstance(relations, Relations) and len(relations) else None
 
 
 @dataclass(frozen=True)
@@ -235,8 +239,8 @@ def lay_out(
     ``order``, which has the categories in an order of their own, lines keep it; else a line follows the one
     that it hangs on.
     """
-    absent, held = relation.absent, relation.present
-    relation = held.most_common(MOST_CATEGORIES)
+    absent, present = relation.absent, relation.present
+    relation = present.most_common(MOST_CATEGORIES)
     weights = relation.shares
     if weights is None:
         raise ParameterError("A tree is laid out by the shares of its categories, which this relation lacks.")
@@ -249,29 +253,29 @@ def lay_out(
     groups = _groups(relation, root, places, near)
     masses = [float(weights[members].sum()) for members, _ in groups]
     # The heaviest groups in their own order; the first, the root, always stays.
-    kept = [0, *sorted(sorted(range(1, len(groups)), key=lambda at: -masses[at])[: most_rows - 1])]
+    largest = [0, *sorted(sorted(range(1, len(groups)), key=lambda at: -masses[at])[: most_rows - 1])]
     names = relation.names
     if order is not None:
         rank = {name: at for at, name in enumerate(order)}
-        kept = sorted(kept, key=lambda at: min(rank[names[member]] for member in groups[at][0]))
-    line_of = {at: line for line, at in enumerate(kept)}
+        largest = sorted(largest, key=lambda at: min(rank[names[member]] for member in groups[at][0]))
+    line_of = {at: line for line, at in enumerate(largest)}
     rows = list[TreeRow]()
-    for at in kept:
+    for at in largest:
         members, parent = groups[at]
         # A group whose parent is too rare to be drawn hangs on the nearest one above that is.
         while parent >= 0 and parent not in line_of:
             parent = groups[parent][1]
         # A line that is cut short keeps the names of most rows.
-        told = sorted(members, key=lambda member: -weights[member])
+        ordered = sorted(members, key=lambda member: -weights[member])
         rows.append(
             TreeRow(
-                tuple(names[member] for member in told),
+                tuple(names[member] for member in ordered),
                 masses[at],
                 float(places[members[0]]),
                 line_of.get(parent, -1),
             )
         )
-    left_out = len(held.names) - sum(len(row.names) for row in rows)
+    left_out = len(present.names) - sum(len(row.names) for row in rows)
     return TreeLayout(tuple(rows), left_out, absent)
 
 

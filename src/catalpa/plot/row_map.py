@@ -61,8 +61,8 @@ def row_map(
     record = map_points(view, list(view.schema.names), method=method, random_state=random_state)
     chart = draw_map(record, width, height)
     if record["rows"] < record["of"]:
-        said = f"{record['rows']:,} of {record['of']:,} rows, drawn at random"
-        chart = chart.properties(title={"text": "Map of rows", "subtitle": said})
+        subtitle = f"{record['rows']:,} of {record['of']:,} rows, drawn at random"
+        chart = chart.properties(title={"text": "Map of rows", "subtitle": subtitle})
     return themed(chart)
 
 
@@ -71,14 +71,14 @@ def map_points(
 ) -> dict[str, Any]:
     """Points of the map as plain values, with the cells of ``columns`` that come first."""
     sample = view.sample
-    drawn = np.arange(len(sample.rows))
-    if len(drawn) > MOST_POINTS:
-        drawn = np.sort(np.random.default_rng(random_state).choice(drawn, MOST_POINTS, replace=False))
+    indices = np.arange(len(sample.rows))
+    if len(indices) > MOST_POINTS:
+        indices = np.sort(np.random.default_rng(random_state).choice(indices, MOST_POINTS, replace=False))
     # t-SNE needs a neighbour; a single row lies in the middle of either map.
-    if method == "tsne" and len(drawn) > 1:
-        places, explained = neighbourhoods(sample.costs[drawn], random_state=random_state), None
+    if method == "tsne" and len(indices) > 1:
+        places, explained = neighbourhoods(sample.costs[indices], random_state=random_state), None
     else:
-        places, explained = correspondence(sample.codes[drawn], sample.numbers[drawn], sample.axis)
+        places, explained = correspondence(sample.codes[indices], sample.numbers[indices], sample.axis)
 
     def words(at: int) -> str:
         texts, shown = view.cell_texts(at), columns[:CELLS_TOLD]
@@ -86,14 +86,14 @@ def map_points(
 
     return {
         "method": method,
-        "rows": len(drawn),
+        "rows": len(indices),
         "of": view.rows,
         "explained": explained,
         "titles": [str(title) for title in cluster_titles(view.model)],
         "points": [
             # Four digits are finer than a pixel, and keep the page small.
             [round(float(x), 4), round(float(y), 4), int(sample.labels[at]), int(sample.rows[at]), words(at)]
-            for (x, y), at in zip(places, drawn.tolist(), strict=True)
+            for (x, y), at in zip(places, indices.tolist(), strict=True)
         ],
     }
 
@@ -146,8 +146,8 @@ def _indicators(codes: IntArray, axis: Axis) -> FloatArray:  # (n, categories)
     common = common[(counts[common] > 0) & (counts[common] < len(codes))]
     column_of, offsets = axis.base.column_of, axis.base.offsets
     shares = counts[common] / max(len(codes), 1)
-    held = codes[:, column_of[common]] == (common - offsets[column_of[common]])
-    return np.asarray((held - shares) / np.sqrt(shares), dtype=np.float64)
+    present = codes[:, column_of[common]] == (common - offsets[column_of[common]])
+    return np.asarray((present - shares) / np.sqrt(shares), dtype=np.float64)
 
 
 def _standardised(numbers: FloatArray) -> FloatArray:
@@ -215,9 +215,9 @@ def _middles(points: list[dict[str, Any]], titles: Sequence[str]) -> list[dict[s
     """The median point of each cluster, where its number or name stands."""
     middles = []
     for cluster in sorted({point["cluster"] for point in points}):
-        own = np.array([(point["x"], point["y"]) for point in points if point["cluster"] == cluster])
+        members = np.array([(point["x"], point["y"]) for point in points if point["cluster"] == cluster])
         # The median, which a few rows far away do not draw out of the cluster.
-        x, y = np.median(own, axis=0)
+        x, y = np.median(members, axis=0)
         middles.append({"x": float(x), "y": float(y), "cluster": titles[cluster]})
     return middles
 

@@ -150,11 +150,11 @@ def view_of(
     model: Clusterer,
     table: TableInHand | TableElsewhere,
     random_state: int = 0,
-    drawn: tuple[IntArray, Table] | None = None,
+    sample: tuple[IntArray, Table] | None = None,
 ) -> View:
     """Look at an opened table through a fitted model; ``drawn`` are rows of it that were fetched before."""
     if isinstance(table, TableElsewhere):
-        return _view_from_afar(model, table, drawn or drawn_rows(table, random_state))
+        return _view_from_afar(model, table, sample or drawn_rows(table, random_state))
     return _view(model, table.rows, table.weights, random_state)
 
 
@@ -218,32 +218,36 @@ def _is_of_fit(counts: Counts, per_weight: float, fitted: Fitted) -> bool:
     return per_weight == fitted.units_per_weight and same
 
 
-def _view_from_afar(model: Clusterer, table: TableElsewhere, drawn: tuple[IntArray, Table]) -> View:
+def _view_from_afar(model: Clusterer, table: TableElsewhere, sample: tuple[IntArray, Table]) -> View:
     """A view of a table elsewhere: sums over all rows, and a sample of them in hand."""
-    fitted, (positions, rows) = fitted_of(model), drawn
+    fitted, (positions, rows) = fitted_of(model), sample
     source = inputs_of(model, table.source, None if table.weight is None else table.weight.name)
     sums: PartSums = source.total(sum_part, traveller(model), table.weight)
     per_weight = 1.0 if table.weight is None else table.weight.scale.per_weight
     by_category, sizes = _in_weights(sums.counts, per_weight)
-    own = label_part(rows, model, table.weight)
-    weights = np.ones(len(rows)) if own.units is None else own.units / per_weight
-    uncut, block = _uncut(fitted.schema), own.encoded.rows.blocks[0]
+    labels = label_part(rows, model, table.weight)
+    weights = np.ones(len(rows)) if labels.units is None else labels.units / per_weight
+    uncut, block = _uncut(fitted.schema), labels.encoded.rows.blocks[0]
     known = input_rows(model, rows)
     profile = sums.numbers.profile(uncut, sizes, per_weight)
-    kept = [uncut.numeric.index(column) for column in fitted.schema.numeric]
+    numeric = [uncut.numeric.index(column) for column in fitted.schema.numeric]
     return View(
         model,
         fitted,
         source.n_rows,
         None,
         None,
-        table.weight is not None and (own.units is not None or per_weight != 1.0),
+        table.weight is not None and (labels.units is not None or per_weight != 1.0),
         by_category,
         sizes,
-        sums.numbers.profile(fitted.schema, sizes, per_weight, kept),
-        _number_records(profile, _quantiles_of(known, uncut, own.labels, len(sizes), weights)),
+        sums.numbers.profile(fitted.schema, sizes, per_weight, numeric),
+        _number_records(profile, _quantiles_of(known, uncut, labels.labels, len(sizes), weights)),
         _sample(
-            model, known, positions, (block.codes, block.numbers, own.labels, weights), own.encoded.rows.axis
+            model,
+            known,
+            positions,
+            (block.codes, block.numbers, labels.labels, weights),
+            labels.encoded.rows.axis,
         ),
         in_order_of(sums.unseen, fitted.schema),
         in_order_of(sums.missing, fitted.schema),
@@ -298,10 +302,10 @@ class NumberSums:
         return NumberSums(self.seen + other.seen, self.sums + other.sums, self.squares + other.squares)
 
     def profile(
-        self, schema: Schema, sizes: Any, per_weight: float, kept: Sequence[int] | None = None
+        self, schema: Schema, sizes: Any, per_weight: float, numeric: Sequence[int] | None = None
     ) -> NumberProfile:
         """Means and spreads of the numbers of a schema, or of those at some places here."""
-        places = list(range(self.seen.shape[1])) if kept is None else list(kept)
+        places = list(range(self.seen.shape[1])) if numeric is None else list(numeric)
         seen = self.seen[:, places]
         means = safe_divide(as_floats(self.sums[:, places]), seen)
         variances = np.maximum(safe_divide(as_floats(self.squares[:, places]), seen) - means * means, 0.0)
@@ -340,18 +344,18 @@ def in_order_of(cells: Mapping[str, int], schema: Schema) -> dict[str, int]:
 
 def sum_part(part: Any, model: Clusterer, weight: WeightColumn | None) -> PartSums:
     """What the rows of a part of a table add to a view; runs where the rows are."""
-    schema, own = fitted_of(model).schema, label_part(part, model, weight)
-    rows, k = own.encoded.rows, int(model.n_clusters_)
-    block = Block(rows.blocks[0].codes, np.zeros((len(own.labels), 0)), own.units)
+    schema, labels = fitted_of(model).schema, label_part(part, model, weight)
+    rows, k = labels.encoded.rows, int(model.n_clusters_)
+    block = Block(rows.blocks[0].codes, np.zeros((len(labels.labels), 0)), labels.units)
     uncut, numbers = _uncut(schema), rows.blocks[0].numbers
     if uncut.numeric != schema.numeric:
         known = input_rows(model, part)
         numbers = encode(known, uncut, handle_unknown="ignore").rows.blocks[0].numbers
     return PartSums(
-        Counts.of(block, own.labels, k, rows.axis),
-        NumberSums.of(numbers, own.labels, own.units, k, uncut),
-        own.encoded.unseen,
-        own.encoded.missing,
+        Counts.of(block, labels.labels, k, rows.axis),
+        NumberSums.of(numbers, labels.labels, labels.units, k, uncut),
+        labels.encoded.unseen,
+        labels.encoded.missing,
     )
 
 
@@ -386,20 +390,20 @@ def _number_records(profile: NumberProfile, inner: FloatArray) -> list[dict[str,
     }
     records = []
     for at, column in enumerate(profile.columns):
-        told = [
+        texts = [
             {"cluster": cluster}
             | {name: _known(values[cluster, at]) for name, values in figures.items()}
             | {"quantiles": _known(inner[cluster, at])}
             for cluster in range(k)
         ]
-        ends = [one["quantiles"] for one in told if one["quantiles"]]
+        ends = [one["quantiles"] for one in texts if one["quantiles"]]
         records.append(
             {
                 "column": column,
                 "explained": float(profile.explained[at]),
                 "low": min((end[0] for end in ends), default=None),
                 "high": max((end[-1] for end in ends), default=None),
-                "clusters": told,
+                "clusters": texts,
             }
         )
     return sorted(records, key=lambda record: -record["explained"])
@@ -427,7 +431,7 @@ def important_columns(model: Clusterer) -> list[str]:
         fitted.schema,
         rows_per_weight=rows_per_weight(fitted.rows, float(counts.sizes.sum())),
     )
-    return [found.column for found in importances]
+    return [importance.column for importance in importances]
 
 
 def _labelled(model: Clusterer, X: Any, block: Block, axis: Axis) -> tuple[IntArray, Counts]:
@@ -445,22 +449,22 @@ def _labelled(model: Clusterer, X: Any, block: Block, axis: Axis) -> tuple[IntAr
 
 def _draw(model: Clusterer, X: Any, table: Sequence[Any], axis: Axis, random_state: int) -> Sample:
     """Some rows of a table given as codes, numbers, labels and weights."""
-    n, drawn = len(table[0]), X
+    n, sample = len(table[0]), X
     rows = np.arange(n)
     if n > SAMPLE_ROWS:
         # In the order of the table: an example row is found again by its number.
         rows = search_positions(n, SAMPLE_ROWS, random_state)
-        drawn = X.at(rows) if isinstance(X, Table) else _safe_indexing(X, rows)
-    return _sample(model, drawn, rows, [part[rows] for part in table], axis)
+        sample = X.at(rows) if isinstance(X, Table) else _safe_indexing(X, rows)
+    return _sample(model, sample, rows, [part[rows] for part in table], axis)
 
 
-def _sample(model: Clusterer, X: Any, rows: IntArray, own: Sequence[Any], axis: Axis) -> Sample:
+def _sample(model: Clusterer, X: Any, rows: IntArray, answers: Sequence[Any], axis: Axis) -> Sample:
     """The rows of a table, which are at ``rows`` of a larger one, as codes, numbers, labels and weights."""
     with warnings.catch_warnings():
         # The view counts unseen categories itself.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         costs = np.asarray(model.transform(X), dtype=np.float64)
-        asked = [getattr(model, name, None) for name in ("predict_proba", "outlier_scores")]
-        probabilities, outliers = (None if one is None else np.asarray(one(X)) for one in asked)
-    codes, numbers, labels, weights = own
+        methods = [getattr(model, name, None) for name in ("predict_proba", "outlier_scores")]
+        probabilities, outliers = (None if one is None else np.asarray(one(X)) for one in methods)
+    codes, numbers, labels, weights = answers
     return Sample(rows, codes, numbers, labels, weights, costs, axis, probabilities, outliers)

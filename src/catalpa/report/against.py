@@ -120,12 +120,12 @@ class CrossSums:
 
 def cross_part(part: Any, model: Clusterer, weight: WeightColumn | None, schema: Schema) -> CrossSums:
     """What the rows of a part of a table add; runs where the rows are."""
-    own, k = label_part(part, model, weight), int(model.n_clusters_)
+    of_part, k = label_part(part, model, weight), int(model.n_clusters_)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         block = encode(open_table(part).only(schema.inputs), schema).rows.blocks[0]
-    units = np.ones(len(own.labels), dtype=np.int64) if own.units is None else own.units
-    labels = own.labels.astype(np.int64)
+    units = np.ones(len(of_part.labels), dtype=np.int64) if of_part.units is None else of_part.units
+    labels = of_part.labels.astype(np.int64)
     counts = tuple(
         summed_by(labels * column.size + block.column(at), units, k * column.size).reshape(k, -1)
         for at, column in enumerate(schema.categorical)
@@ -200,12 +200,12 @@ def _means(
 ) -> dict[str, Any]:
     weighed = np.ones(len(labels)) if weights is None else weights
     there = np.isfinite(numbers) & (weighed > 0)
-    of, own, weight = labels[there], numbers[there], weighed[there]
+    of, values, weight = labels[there], numbers[there], weighed[there]
     seen = np.bincount(of, weight, minlength=k)
-    sums = np.bincount(of, own * weight, minlength=k)
+    sums = np.bincount(of, values * weight, minlength=k)
     means = safe_divide(sums, seen)
     overall = float(sums.sum() / seen.sum()) if seen.sum() else None
-    around = float((weight * (own - (overall or 0.0)) ** 2).sum())
+    around = float((weight * (values - (overall or 0.0)) ** 2).sum())
     between = float((seen * (means - (overall or 0.0)) ** 2).sum())
     shown = [float(mean) if rows else None for mean, rows in zip(means, seen, strict=True)]
     return _of_numbers(called, shown, overall, around, between)

@@ -56,9 +56,9 @@ class ChoiceReport(Document):
         return charts
 
     def __repr__(self) -> str:
-        tried = [line["k"] for line in self.summary["table"]]
+        ks = [line["k"] for line in self.summary["table"]]
         return (
-            f"ChoiceReport({self.summary['k']} clusters of {tried[0]} to {tried[-1]}; "
+            f"ChoiceReport({self.summary['k']} clusters of {ks[0]} to {ks[-1]}; "
             ".save('choice.html') writes the page)"
         )
 

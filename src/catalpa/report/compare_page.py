@@ -105,9 +105,9 @@ def compare(
     if table is not None:
         X, sample_weight = table.rows, table.weights
     named = [one for one in (first, second) if isinstance(one, str)]
-    labels, made = _clustering(first, X, "first", named)
-    others, made_too = _clustering(second, X, "second", named)
-    rows, groups = len(labels), (len(made["clusters"]), len(made_too["clusters"]))
+    labels, source = _clustering(first, X, "first", named)
+    others, other_source = _clustering(second, X, "second", named)
+    rows, groups = len(labels), (len(source["clusters"]), len(other_source["clusters"]))
     if rows != len(others):
         raise ParameterError(
             f"The first clustering has {rows:,} rows and the second {len(others):,}: "
@@ -115,11 +115,11 @@ def compare(
         )
     weights = None if sample_weight is None else checked_weights(sample_weight, rows)
     crossing = crosstab(labels, others, groups, weights)
-    described = None if X is None else _prepared(_without(X, named), recipe)
-    moves = _moves(crossing, labels, others, described, weights)
+    inputs = None if X is None else _with_recipe(_without(X, named), recipe)
+    moves = _moves(crossing, labels, others, inputs, weights)
     called = _called(first, second, names)
     return _comparison(
-        title, rows, made | {"name": called[0]}, made_too | {"name": called[1]}, crossing, moves
+        title, rows, source | {"name": called[0]}, other_source | {"name": called[1]}, crossing, moves
     )
 
 
@@ -130,7 +130,8 @@ def _called(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, 
             raise ParameterError(f"names is {names!r}; give two names, such as ('May', 'June').")
         return str(names[0]), str(names[1])
     one, other = (
-        given if isinstance(given, str) else place for given, place in ((first, "first"), (second, "second"))
+        clustering if isinstance(clustering, str) else place
+        for clustering, place in ((first, "first"), (second, "second"))
     )
     return one, other
 
@@ -172,26 +173,28 @@ def _compare_elsewhere(
     sides = Side.of(first, table.source, "first"), Side.of(second, table.source, "second")
     crossing = crosstab_elsewhere(sides, table)
     moves = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
-    told = [flow for flow in crossing.moves[:MOVES_TOLD] if flow.source in crossing.partners]
-    flows = [((flow.source, flow.target), (flow.source, crossing.partners[flow.source])) for flow in told]
+    flows_shown = [flow for flow in crossing.moves[:MOVES_TOLD] if flow.source in crossing.partners]
+    flows = [
+        ((flow.source, flow.target), (flow.source, crossing.partners[flow.source])) for flow in flows_shown
+    ]
     weight = [] if table.weight is None else [table.weight.name]
     beside = [*weight, *(one for one in (first, second) if isinstance(one, str))]
     preparation = None if recipe is None else Preparation(recipe, "keep")
-    found = differences(sides, table, flows, beside, ROWS_TO_DESCRIBE, preparation)
-    sentences = dict(zip(told, found, strict=True))
+    remarks = differences(sides, table, flows, beside, ROWS_TO_DESCRIBE, preparation)
+    sentences = dict(zip(flows_shown, remarks, strict=True))
     for record, flow in zip(moves, crossing.moves, strict=False):
         record["differ"] = sentences.get(flow)
-    made = [
-        (_made_by(given) if side.model is not None else {"by": "labels", "clusters": side.names})
+    sources = [
+        (_made_by(clustering) if side.model is not None else {"by": "labels", "clusters": side.names})
         | {"name": name}
-        for given, side, name in zip((first, second), sides, called, strict=True)
+        for clustering, side, name in zip((first, second), sides, called, strict=True)
     ]
-    return _comparison(title, table.source.n_rows, made[0], made[1], crossing, moves)
+    return _comparison(title, table.source.n_rows, sources[0], sources[1], crossing, moves)
 
 
 def _made_by(model: Any) -> dict[str, Any]:
-    found = fitted_of(model)
-    return {"by": type(model).__name__, "clusters": all_names(found.names, found.outcome.k)}
+    fitted = fitted_of(model)
+    return {"by": type(model).__name__, "clusters": all_names(fitted.names, fitted.outcome.k)}
 
 
 def _without(X: Any, names: list[str]) -> Any:
@@ -202,33 +205,33 @@ def _without(X: Any, names: list[str]) -> Any:
     return table.only(without(table.names, *names))
 
 
-def _prepared(X: Any, recipe: Recipe | None) -> Any:
+def _with_recipe(X: Any, recipe: Recipe | None) -> Any:
     """The table as a recipe says."""
     return X if recipe is None else Preparation(recipe, "keep")(open_table(X))
 
 
-def _clustering(given: Any, X: Any, name: str, columns: list[str]) -> tuple[IntArray, dict[str, Any]]:
+def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple[IntArray, dict[str, Any]]:
     """The cluster of every row from 0, and who made the clusters and what they are called.
 
     ``columns`` of the table hold clusterings, and are no concern of a model.
     """
-    if isinstance(given, ClusterMixin):
+    if isinstance(clustering, ClusterMixin):
         if X is None:
             raise ParameterError(
                 f"The {name} clustering is a model: give the table, compare(first, second, X)."
             )
-        return np.asarray(given._nearest(_without(X, columns))), _made_by(given)
-    if isinstance(given, str):
+        return np.asarray(clustering._nearest(_without(X, columns))), _made_by(clustering)
+    if isinstance(clustering, str):
         if X is None:
             raise ParameterError(
                 f"The {name} clustering is a name: give the table that has it, compare(first, second, X)."
             )
-        side = Side.of(given, opener_for(X), name)
+        side = Side.of(clustering, opener_for(X), name)
         return side.labels(X), {"by": "labels", "clusters": side.names}
     # Imported here: it takes a while, and models need no codes.
     from catalpa.metrics.codes import label_codes
 
-    codes, values = label_codes(given, f"the {name} clustering")[0], list(given)
+    codes, values = label_codes(clustering, f"the {name} clustering")[0], list(clustering)
     names = [str(values[at]) for at in np.unique(codes, return_index=True)[1]]
     return codes, {"by": "labels", "clusters": names}
 
@@ -237,9 +240,9 @@ def _moves(
     crossing: Crosstab, first: IntArray, second: IntArray, X: Any, weights: FloatArray | None
 ) -> list[dict[str, Any]]:
     """The largest flows; with the table, how their rows differ from those that stayed behind."""
-    told = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
-    if X is None or not told:
-        return told
+    records = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
+    if X is None or not records:
+        return records
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)  # told at fit, where columns can still be dropped
         schema = infer(X)
@@ -247,16 +250,16 @@ def _moves(
     block, axis = rows.blocks[0], rows.axis
     row_weights = np.ones(len(block)) if weights is None else weights
     per_weight = rows_per_weight(len(block), float(row_weights.sum()))
-    for record, flow in zip(told, crossing.moves, strict=False):
-        gone = (first == flow.source) & (second == flow.target)
+    for record, flow in zip(records, crossing.moves, strict=False):
+        movers = (first == flow.source) & (second == flow.target)
         stayed = (first == flow.source) & (second == crossing.partners.get(flow.source, -1))
-        if min(gone.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
-            both = gone | stayed
-            side, weight = gone[both].astype(np.int64), row_weights[both]
+        if min(movers.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
+            both = movers | stayed
+            side, weight = movers[both].astype(np.int64), row_weights[both]
             places = (block.codes[both] + axis.offsets[:-1]).ravel()
             sides_of_cells, weights_of_cells = (np.repeat(of, axis.n_columns) for of in (side, weight))
             counts = crosstab(sides_of_cells, places, (2, axis.length), weights_of_cells).counts
             means = profile_values(block.numbers[both], side, weight, 2, schema)
             by_category = counts[:, axis.category_places]
             record["differ"] = sentence(reasons(by_category, schema, means, rows_per_weight=per_weight)[1])
-    return told
+    return records

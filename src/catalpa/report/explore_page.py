@@ -186,7 +186,7 @@ def explorer_of(
 
 
 def _summary(
-    view: View, columns: Sequence[CodedColumn], found: Sequence[Partition], rows: bool, title: str
+    view: View, columns: Sequence[CodedColumn], partitions: Sequence[Partition], rows: bool, title: str
 ) -> dict[str, Any]:
     n, weights = view.rows, view.weights
     shown = _shown_rows(n) if rows else None
@@ -212,7 +212,7 @@ def _summary(
         if shown is None
         else [encoded(one.codes[shown], len(one.categories)) for one in columns],
         "weights": None if shown is None or weights is None else weights[shown].tolist(),
-        "model": next(at for at, one in enumerate(found) if one.labels is view.labels),
+        "model": next(at for at, one in enumerate(partitions) if one.labels is view.labels),
         "partitions": [
             {
                 "k": one.k,
@@ -224,9 +224,9 @@ def _summary(
                 "counts": None if complete else counts_by_cluster(one, columns, weights),
                 "sizes": np.bincount(one.labels, weights, minlength=one.k).tolist(),
             }
-            for one in found
+            for one in partitions
         ],
-        "flows": [_flows(one, other, weights) for one, other in pairwise(found)],
+        "flows": [_flows(one, other, weights) for one, other in pairwise(partitions)],
         "scoring": _scoring(view),
     }
 

@@ -133,8 +133,8 @@ class Session:
                 f"The number of clusters is {n_clusters!r}; it is a positive number or 'auto'."
             )
         uses = {} if uses is None else uses
-        if odd := [name for name, use in uses.items() if name not in self._names() or use not in USES]:
-            raise ParameterError(f"The use of {odd} is not one of {', '.join(USES)} for a column.")
+        if unusable := [name for name, use in uses.items() if name not in self._names() or use not in USES]:
+            raise ParameterError(f"The use of {unusable} is not one of {', '.join(USES)} for a column.")
         changed = {name: use for name, use in uses.items() if use != FOUND and name in columns}
         self._begin(columns, lambda rows: self._fitted(rows, n_clusters), uses=changed)
 
@@ -308,23 +308,23 @@ class Session:
                     "name": name,
                     "used": name in (self.columns or ()),
                     "use": self.uses.get(name, FOUND),
-                    "found": self._found(name),
+                    "found": self._role_text(name),
                 }
                 for name in self._names()
             ],
         }
 
-    def _found(self, name: str) -> str:
+    def _role_text(self, name: str) -> str:
         """What was found in a column and is applied, in a few words; empty if nothing."""
         field = Field(name) if self.recipe is None else self.recipe[name]
         if self.recipe is not None and name in self.recipe.left_out:
             return f"left out: {ROLES.get(field.role or '', 'as asked')}"
-        told = [
+        records = [
             "ordered scale" if field.ordered else "",
             {"any": "", "string": "categories"}.get(field.type, field.type),
             "missing codes" if field.missing else "",
         ]
-        return ", ".join(part for part in told if part)
+        return ", ".join(part for part in records if part)
 
     def export(self, kind: str, edits: Mapping[str, Any]) -> tuple[str, str]:
         """A file of the shown clusters, as its content type and text, with the names that were given."""
@@ -359,14 +359,14 @@ def _without_preparing(options: Sequence[str]) -> list[str]:
     >>> _without_preparing(["--method", "kmodes", "--keep", "id", "--as-is"])
     ['--method', 'kmodes']
     """
-    kept, rest = [], list(options)
-    while rest:
-        option = rest.pop(0)
+    others, remaining = [], list(options)
+    while remaining:
+        option = remaining.pop(0)
         if option in ("--recipe", "--accept", "--keep", "--order"):
-            rest.pop(0)
+            remaining.pop(0)
         elif option != "--as-is":
-            kept.append(option)
-    return kept
+            others.append(option)
+    return others
 
 
 def _names_of(table: Any) -> list[str]:
@@ -436,10 +436,10 @@ class _Handler(BaseHTTPRequestHandler):
         origin = self.headers.get("Origin")
         if origin is not None and origin not in [f"http://{host}" for host in self.server.hosts()]:
             raise _Refused(403, "Requests of other pages are refused.")
-        _, token, *rest = [*self.path.split("/", 2), "", ""]
+        _, token, *parts = [*self.path.split("/", 2), "", ""]
         if not hmac.compare_digest(token.encode(), self.server.token.encode()):
             raise _Refused(403, "The address lacks the token that the command printed.")
-        return rest[0]
+        return parts[0]
 
     def _get(self, path: str) -> tuple[str, str]:
         session = self.server.session

@@ -94,8 +94,8 @@ def findings(
     return Findings(view, frame, known, summarise(view, title, beside, verdict), crossed)
 
 
-def _free_name(name: str, taken: list[str]) -> str:
+def _free_name(name: str, names: list[str]) -> str:
     """The name, with underscores if the table has a column that is called so."""
-    while name in taken:
+    while name in names:
         name += "_"
     return name

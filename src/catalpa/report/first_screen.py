@@ -89,8 +89,8 @@ def _category_line(reason: Mapping[str, Any], items: Mapping[str, tuple[str, str
         answer = f"{shortened(item, NAME_WIDTH)}: {answer}"
     elif len(column) <= SHORT and not (clear and not reason["missing"]):
         answer, columns = f"{column}: {answer}", []
-    rest = f"elsewhere {percent(elsewhere)}" if elsewhere else "nowhere else"
-    figures = f"{percent(share)}, {rest}"
+    comparison = f"elsewhere {percent(elsewhere)}" if elsewhere else "nowhere else"
+    figures = f"{percent(share)}, {comparison}"
     return {"answer": f"not {answer}" if rare else answer, "columns": columns, "figures": figures}
 
 
@@ -114,11 +114,11 @@ def column_use(fitted: Fitted, extra: Sequence[str]) -> dict[str, Any]:
         f"{sum(map(len, groups)):,} repeat others and count as {len(groups):,}" if groups else "",
     ]
     by_role = Counter(left_out.values())
-    told = [
+    texts = [
         f"{_listed([name for name, role in left_out.items() if role == wanted])} ({wanted})"
         for wanted in by_role
     ]
-    sentences = [f"Left out: {'; '.join(told)}."] if told else []
+    sentences = [f"Left out: {'; '.join(texts)}."] if texts else []
     if ordered:
         sentences.append(f"In order: {_listed(ordered)}.")
     notes = [f"{note[:1].upper()}{note[1:]}." for note in column_notes(fitted)]

@@ -113,15 +113,15 @@ def history(
     steps = _periods(periods)
     weight = _checked_weight(sample_weight)
     first = steps[0]
-    own = [crosstab_of_models(first.model, first.model, first.table, weight).counts.sum(axis=0)]
+    first_sizes = [crosstab_of_models(first.model, first.model, first.table, weight).counts.sum(axis=0)]
     crossings, changed = [], []
     for before, after in itertools.pairwise(steps):
         crossings.append(crosstab_of_models(before.model, after.model, after.table, weight))
-        own.append(crossings[-1].counts.sum(axis=0))
+        first_sizes.append(crossings[-1].counts.sum(axis=0))
         changed.append(drift(before.model, after.table, sample_weight=weight).changed)
-    lines = _lines(own, crossings)
-    records, described = [], []
-    for at, (step, sizes) in enumerate(zip(steps, own, strict=True)):
+    lines = _lines(first_sizes, crossings)
+    records, texts = [], []
+    for at, (step, sizes) in enumerate(zip(steps, first_sizes, strict=True)):
         names, total = step.model.cluster_names_, max(float(sizes.sum()), 1.0)
         next_crossing = crossings[at] if at < len(crossings) else None
         clusters = [
@@ -136,7 +136,7 @@ def history(
             for cluster in range(len(sizes))
         ]
         records += [{"period": step.label, **cluster} for cluster in clusters]
-        described.append(
+        texts.append(
             {
                 "label": step.label,
                 "method": type(step.model).__name__,
@@ -150,16 +150,16 @@ def history(
     summary = {
         "title": title,
         "catalpa": catalpa.__version__,
-        "periods": described,
-        "lines": _shares(described),
+        "periods": texts,
+        "lines": _shares(texts),
         "changes_told": CHANGES_TOLD,
     }
     return History(summary, records, fitted_of(steps[0].model).schema.library)
 
 
-def _periods(given: Sequence[Any]) -> list[Period]:
+def _periods(items: Sequence[Any]) -> list[Period]:
     steps: list[Period] = []
-    for one in given:
+    for one in items:
         if not isinstance(one, tuple) or len(one) not in (2, 3) or (len(one) == 2 and not steps):
             raise ParameterError(
                 "history takes a list of (label, model, X), where all but the first may be (label, X) for "

@@ -93,7 +93,7 @@ def report_of(model: Clusterer, X: Any, sample_weight: Any, against: Any, names:
     wanted = against_columns(against, table.rows)
     view = view_of(model, TableInHand(known, table.weights))
     assert view.labels is not None
-    crossings = [crossed(view.labels, view.k, own, weights=view.weights) for own in wanted]
+    crossings = [crossed(view.labels, view.k, column, weights=view.weights) for column in wanted]
     verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
     return Report(summarise(view, title, beside, verdict) | {"against": _one_or_several(against, crossings)})
 
@@ -106,7 +106,7 @@ def _report_from_afar(
     positions, rows = drawn_rows(table)
     weight = None if table.weight is None else table.weight.name
     beside = extra_columns_of(rows, positions, fitted_of(model).schema, names, weight)
-    view = view_of(model, table, drawn=(positions, rows))
+    view = view_of(model, table, sample=(positions, rows))
     crossings = crossed_elsewhere(model, table, wanted)
     return Report(
         summarise(view, title, beside, model.verdict_) | {"against": _one_or_several(against, crossings)}
@@ -142,8 +142,8 @@ def _first_tree(relations: Mapping[str, Any]) -> int:
     trees = relations["trees"][0]
     wide = [at for at, tree in enumerate(trees) if len(tree["rows"]) > 2]
     # A column of names or numbers of rows has too many categories to read, however much they tell.
-    whole = [at for at in wide if not trees[at]["left_out"]]
-    return next(iter([*whole, *wide]), 0)
+    complete = [at for at in wide if not trees[at]["left_out"]]
+    return next(iter([*complete, *wide]), 0)
 
 
 def _along(values: Sequence[float], column: Mapping[str, Any]) -> list[float]:

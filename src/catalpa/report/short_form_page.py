@@ -133,9 +133,9 @@ class ShortForm(Document):
         """
         filled = None
         if rows is not None:
-            asked = zip(self.selection.questions, self._cells(rows), strict=True)
-            given = zip(*(texts_of(question, cells) for question, cells in asked), strict=True)
-            filled = FilledForm(list(given), self.points(rows))
+            answers = zip(self.selection.questions, self._cells(rows), strict=True)
+            texts = zip(*(texts_of(question, cells) for question, cells in answers), strict=True)
+            filled = FilledForm(list(texts), self.points(rows))
         save_bytes(path, form_book(self.summary, filled))
 
     def to_sql(
@@ -163,7 +163,7 @@ class ShortForm(Document):
                 f"keep is {keep!r}; it must be a list of names. For one column write [{keep!r}]."
             )
         words = SqlDialect(str(dialect).lower())
-        kept = self.columns if keep is None else list(keep)
+        columns = self.columns if keep is None else list(keep)
         clusters = range(len(self.selection.start))
         sums = [
             " + ".join(
@@ -174,7 +174,7 @@ class ShortForm(Document):
             )
             for cluster in clusters
         ]
-        entries = [f"{words.given(name)} AS kept_{at}" for at, name in enumerate(kept)]
+        entries = [f"{words.given(name)} AS kept_{at}" for at, name in enumerate(columns)]
         entries += [f"{total} AS points_{cluster}" for cluster, total in enumerate(sums)]
         smallest = " ".join(
             f"WHEN {' AND '.join(f'points_{one} >= points_{other}' for other in clusters if other != one)} "
@@ -182,7 +182,7 @@ class ShortForm(Document):
             for one in clusters[:-1]
         )
         chosen = f"CASE {smallest} ELSE {clusters[-1]} END" if smallest else "0"
-        shown = [f"kept_{at} AS {words.name(name)}" for at, name in enumerate(kept)]
+        shown = [f"kept_{at} AS {words.name(name)}" for at, name in enumerate(columns)]
         listed = ",\n  ".join([*shown, f"{chosen} AS {words.name(label)}"])
         return (
             f"WITH {words.prefixed('points')} AS (\n  SELECT\n    {f',{chr(10)}    '.join(entries)}\n"
@@ -266,21 +266,21 @@ def short_form(
             "of them as a frame."
         )
     weights = np.ones(len(view.labels)) if view.weights is None else view.weights
-    asked = questions_of(_columns_of(known, fitted.schema, schema), schema)
-    most = min(most, len(asked))
-    chosen = select(asked, np.asarray(view.labels), view.k, most, weights, random_state)
+    questions = questions_of(_columns_of(known, fitted.schema, schema), schema)
+    most = min(most, len(questions))
+    chosen = select(questions, np.asarray(view.labels), view.k, most, weights, random_state)
     if not chosen.questions:
         raise ParameterError("No column tells the clusters of these rows apart, so no form can find them.")
-    own = replace(schema, columns=tuple(one.column for one in chosen.questions))
+    form_schema = replace(schema, columns=tuple(one.column for one in chosen.questions))
     names = all_names(fitted.names, view.k)
-    return ShortForm(_summary(chosen, names, title, type(model).__name__), chosen, own)
+    return ShortForm(_summary(chosen, names, title, type(model).__name__), chosen, form_schema)
 
 
-def _columns_of(X: Any, schema: Schema, kept: Schema) -> Any:
+def _columns_of(X: Any, schema: Schema, form_schema: Schema) -> Any:
     """Rows without names with the kept columns only; frames are read by name."""
-    if schema.named or schema.inputs == kept.names:
+    if schema.named or schema.inputs == form_schema.names:
         return X
-    places = [schema.inputs.index(name) for name in kept.names]
+    places = [schema.inputs.index(name) for name in form_schema.names]
     return [[row[at] for at in places] for row in X]
 
 

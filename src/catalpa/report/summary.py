@@ -107,9 +107,9 @@ def _categories(view: View) -> dict[str, Any] | None:
     """The map of categories, those that make most of it; None where there is nothing to compare."""
     if view.k < 2 or view.schema.axis.length < 2:
         return None
-    found = category_points(view)
-    points = sorted(found["points"], key=lambda point: -point["part"])
-    return found | {"points": points[:MOST_POINTS], "left_out": max(len(points) - MOST_POINTS, 0)}
+    map_points = category_points(view)
+    points = sorted(map_points["points"], key=lambda point: -point["part"])
+    return map_points | {"points": points[:MOST_POINTS], "left_out": max(len(points) - MOST_POINTS, 0)}
 
 
 def _tree(view: View) -> dict[str, Any] | None:
@@ -142,24 +142,24 @@ def _clusters(
     per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
     top = REASONS + MORE_REASONS
     groups = group_numbers(repeats_of(view.fitted))
-    found = reasons(
+    by_cluster = reasons(
         view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight, groups=groups
     )
     clusters, suggested = [], view.model.suggest_names()
     items = items_of_questions(view.schema.names)
-    for cluster, told in enumerate(found):
+    for cluster, reasons_here in enumerate(by_cluster):
         clusters.append(
             {
                 "cluster": cluster,
                 "name": view.fitted.names.get(cluster),
-                "suggested_name": suggested[cluster] if told else None,
+                "suggested_name": suggested[cluster] if reasons_here else None,
                 "size": view.sizes[cluster].item(),
                 "share": float(view.sizes[cluster] / view.sizes.sum()),
                 "clarity": clarity[cluster],
-                "sets_apart": sentence(told[:REASONS]),
-                "lines": answer_lines((reason.record() for reason in told), items=items),
-                "reasons": [reason.record() for reason in told[:REASONS]],
-                "more_reasons": [reason.record() for reason in told[REASONS:]],
+                "sets_apart": sentence(reasons_here[:REASONS]),
+                "lines": answer_lines((reason.record() for reason in reasons_here), items=items),
+                "reasons": [reason.record() for reason in reasons_here[:REASONS]],
+                "more_reasons": [reason.record() for reason in reasons_here[REASONS:]],
                 "examples": example_rows(view, cluster, names, beside),
             }
         )
@@ -176,7 +176,7 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
         totals = counts.sum(axis=0)
         common = np.argsort(-totals, kind="stable")[:MOST_CATEGORIES]
         order = reading_order(column, totals)
-        kept = order[np.isin(order, common) & (totals[order] > 0)]
+        places = order[np.isin(order, common) & (totals[order] > 0)]
         shares = safe_divide(counts, counts.sum(axis=1, keepdims=True))  # (k, categories)
         overall = safe_divide(totals, counts.sum())
         records.append(
@@ -188,9 +188,9 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
                         "overall": float(overall[at]),
                         "shares": [round(float(share), 4) for share in shares[:, at]],
                     }
-                    for at in kept
+                    for at in places
                 ],
-                "left_out": int((totals > 0).sum()) - len(kept),
+                "left_out": int((totals > 0).sum()) - len(places),
             }
         )
     return sorted(records, key=lambda record: place[record["column"]])
@@ -206,12 +206,14 @@ def column_records(view: View) -> list[dict[str, Any]]:
     per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
     records: list[dict[str, Any]] = [
         {
-            "column": found.column,
+            "column": importance.column,
             "kind": "categorical",
-            "bits": found.bits,
-            "explained": found.share_of_entropy,
+            "bits": importance.bits,
+            "explained": importance.share_of_entropy,
         }
-        for found in column_importances(view.by_category, view.sizes, view.schema, rows_per_weight=per_weight)
+        for importance in column_importances(
+            view.by_category, view.sizes, view.schema, rows_per_weight=per_weight
+        )
     ]
     for at, (column, explained) in enumerate(
         zip(view.numbers.columns, view.numbers.explained.tolist(), strict=True)

@@ -122,13 +122,13 @@ class NewTable:
 
 def read_table(model: Clusterer, X: Any, sample_weight: Any = None) -> NewTable:
     """Encode and count a table wherever its rows are, including what ``predict`` refuses."""
-    fitted, given = fitted_of(model), sample_weight
-    source = source_for_predict(fitted.recipe, X, given if isinstance(given, str) else None)
+    fitted, row_weights = fitted_of(model), sample_weight
+    source = source_for_predict(fitted.recipe, X, row_weights if isinstance(row_weights, str) else None)
     schema, weight, units = fitted.schema, None, None
-    if given is not None and source.in_memory and not isinstance(given, str):
-        units, per_weight = weight_units(given, source.n_rows)
+    if row_weights is not None and source.in_memory and not isinstance(row_weights, str):
+        units, per_weight = weight_units(row_weights, source.n_rows)
     else:
-        weight = weight_of(source, given)
+        weight = weight_of(source, row_weights)
         per_weight = 1.0 if weight is None else weight.scale.per_weight
     header = source.header.without(None if weight is None else weight.name)
     known = _matched(header, schema)
@@ -262,8 +262,8 @@ def _most_frequent(new: TableSummary, most: int = 3) -> list[dict[str, Any]]:
     """The most frequent of the new categories of a column, with their number of cells."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)  # about a column that nothing is fitted to
-        own = schema_of(new, AS_CATEGORIES)
-    column, tally = own.columns[0], new.summaries[0].tally or Tally()
+        by_value = schema_of(new, AS_CATEGORIES)
+    column, tally = by_value.columns[0], new.summaries[0].tally or Tally()
     times = np.array([tally.get(category_key(value), 0) for value in column.known], dtype=np.int64)
     names = category_names(column.known)
     first = [code for code in np.argsort(-times, kind="stable")[:most].tolist() if times[code]]
@@ -309,10 +309,10 @@ class _Reading:
         if source.columns[0].missing:
             self.missing[name] = source.columns[0].missing
         # As "ignore" reads them, missing values have a place of their own, apart from new categories.
-        own = replace(schema, columns=tuple(columns)).with_missing("ignore")
+        ignoring = replace(schema, columns=tuple(columns)).with_missing("ignore")
         places = [at for at, column in enumerate(schema.categorical) if column in columns]
         try:
-            encoded = encode(source, own, handle_unknown="ignore")
+            encoded = encode(source, ignoring, handle_unknown="ignore")
         except TableError as error:
             self.problems[name] = str(error)
             self.codes[:, places] = np.asarray(self.axis.sizes)[places] + UNSEEN
@@ -340,12 +340,12 @@ class _Reading:
 
     def new_categories(self, schema: Schema) -> dict[str, TableSummary]:
         """The new categories of every column that has some."""
-        found = {}
+        counts = {}
         for at, column in enumerate(schema.categorical):
             rows = np.flatnonzero(self.codes[:, at] == column.size + UNSEEN)
             if column.name in self.unseen and column.origin is None and len(rows):
-                found[column.name] = digest(self.sources[column.name].at(rows), AS_CATEGORIES)
-        return found
+                counts[column.name] = digest(self.sources[column.name].at(rows), AS_CATEGORIES)
+        return counts
 
 
 def _of_block(column: Column) -> bool:
@@ -362,13 +362,13 @@ def _matched(header: Header, schema: Schema) -> list[str] | None:
                 "Without names, columns are matched by their position: give as many, or a table with names."
             )
         return None
-    found = [name for name in schema.inputs if name in header.names]
-    if not found:
+    names = [name for name in schema.inputs if name in header.names]
+    if not names:
         raise ColumnMismatch(
             f"The table has none of the columns of the fit: it has {list(header.names)}, the fit had "
             f"{list(schema.inputs)}."
         )
-    return found
+    return names
 
 
 def _sources(table: Table, schema: Schema) -> dict[str, Table]:

@@ -242,8 +242,8 @@ def _shared_by_core(
     cost, log, gap, change = map(compiled.join_halves, sums)
     counted = SharedCounts(Counts.from_arrays(into.arrays, cost, moved), log, gap, led, change)
     # With all rows of a large table their numbers would be in memory twice.
-    kept = numbers if keep else None
-    return counted, SharedMemory(foremost, shares, packed, owned, kept, fixed.joined)
+    cache = numbers if keep else None
+    return counted, SharedMemory(foremost, shares, packed, owned, cache, fixed.joined)
 
 
 def _as_dtype_of(leaders: IntArray | None, foremost: IntArray) -> IntArray:
@@ -277,8 +277,8 @@ def _shared_by_reference(
         leaders.append(leader)
         shares.append(share)
         at += len(part)
-    kept = np.concatenate(shares) if keep else None
-    return reduce(add, labels), SharedMemory(np.concatenate(leaders), kept)
+    cache = np.concatenate(shares) if keep else None
+    return reduce(add, labels), SharedMemory(np.concatenate(leaders), cache)
 
 
 class PassReport(NamedTuple):

@@ -47,13 +47,13 @@ def available() -> bool:
 
 def core_level() -> str | None:
     """The instruction set to use, None where the reference runs; asked once per call of the core."""
-    asked = os.environ.get(CHOICE, "")
-    if asked.lower() == "numpy":
+    level = os.environ.get(CHOICE, "")
+    if level.lower() == "numpy":
         return None
     if _core is None:
         _warn_slow()
         return None
-    return _level(asked)
+    return _level(level)
 
 
 @cache
@@ -73,10 +73,10 @@ def description() -> str:
 
 
 @cache
-def _level(asked: str) -> str:
+def _level(choice: str) -> str:
     """The fastest instruction set, unless the environment names another."""
     levels = _core.levels()
-    chosen = asked or levels[0]
+    chosen = choice or levels[0]
     for level in levels:
         if level.lower() == chosen.lower():
             return level

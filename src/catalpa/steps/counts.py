@@ -17,7 +17,7 @@ NO_VALUES = np.zeros((0, 1), dtype=np.int64)
 MANY_COLUMNS, FEW_CATEGORIES = 64, 8
 ONES_AT_ONCE = 1 << 22  # of that product
 CELLS_AT_ONCE = 1 << 17  # of which the places on the axis stay in the cache while they are counted
-WHOLE = 1 << 20  # the shares of a row add up to this
+FULL_SHARE = 1 << 20  # the shares of a row add up to this
 SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number, and times its square, that are left out
 
 
@@ -52,8 +52,8 @@ def summed_by_place(
     """
     sums = np.zeros((k * axis.length, 1 if values is None else values.shape[1]), dtype=np.int64)
     if codes.dtype.kind == "u" and len(labels) and compiled.available():
-        given = NO_VALUES if values is None else np.ascontiguousarray(values)
-        _core.sum_by_place(np.ascontiguousarray(codes), labels, given, axis.offsets, sums)
+        weights = NO_VALUES if values is None else np.ascontiguousarray(values)
+        _core.sum_by_place(np.ascontiguousarray(codes), labels, weights, axis.offsets, sums)
         return sums
     firsts = labels * axis.length
     at_once = max(CELLS_AT_ONCE // max(axis.n_columns, 1), 1)
@@ -230,7 +230,7 @@ class SharedCounts:
             mixed = share * part + (1.0 - share) / counts.k * total
             return np.asarray(np.rint(mixed * unit).astype(np.int64))
 
-        units = (WHOLE, WHOLE, WHOLE >> SUM_DROP, WHOLE >> SQUARE_DROP, WHOLE)
+        units = (FULL_SHARE, FULL_SHARE, FULL_SHARE >> SUM_DROP, FULL_SHARE >> SQUARE_DROP, FULL_SHARE)
         parts = (shared(part, unit) for part, unit in zip(counts.arrays, units, strict=True))
         return SharedCounts.of(Counts.from_arrays(parts))
 
@@ -289,8 +289,8 @@ def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
     together = _by_product(block, axis) if wide else _by_pairs(block, axis)
     if not axis.special_places:
         return together
-    kept = axis.category_places
-    return np.ascontiguousarray(together[np.ix_(kept, kept)])
+    places = axis.category_places
+    return np.ascontiguousarray(together[np.ix_(places, places)])
 
 
 def _by_product(block: Block, axis: Axis) -> IntArray:

@@ -31,8 +31,8 @@ class BestRows:
     @classmethod
     def of(cls, block: Block, rows: IntArray, keys: IntArray, limit: int) -> BestRows:
         """Rows of a block, by where they are in it."""
-        taken = block.take(rows)
-        return cls(keys, rows + block.start, taken.codes, taken.numbers, limit)
+        part = block.take(rows)
+        return cls(keys, rows + block.start, part.codes, part.numbers, limit)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -74,21 +74,21 @@ def best_rows(block: Block, keys: IntArray, limit: int) -> BestRows:
     usable = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights > 0)
     keys = keys[usable]
     # Equal rows collapse below, so a few more than the limit are taken before.
-    taken = min(len(usable), 4 * limit)
+    size = min(len(usable), 4 * limit)
     while True:
-        first = _largest(keys, taken)
+        first = _largest(keys, size)
         rows = BestRows.of(block, usable[first], keys[first], limit).best()
-        if len(rows) == limit or taken == len(usable):
+        if len(rows) == limit or size == len(usable):
             return rows
-        taken = min(len(usable), 4 * taken)
+        size = min(len(usable), 4 * size)
 
 
-def _largest(keys: IntArray, taken: int) -> IntArray:  # (taken,)
+def _largest(keys: IntArray, size: int) -> IntArray:  # (size,)
     """Places of the largest keys, largest first, equal ones in their order; few are sorted to find them."""
     some = np.arange(len(keys))
-    if 0 < taken < len(keys):
-        some = np.flatnonzero(keys >= np.partition(keys, len(keys) - taken)[len(keys) - taken])
-    return np.asarray(some[np.argsort(-keys[some], kind="stable")[:taken]])
+    if 0 < size < len(keys):
+        some = np.flatnonzero(keys >= np.partition(keys, len(keys) - size)[len(keys) - size])
+    return np.asarray(some[np.argsort(-keys[some], kind="stable")[:size]])
 
 
 def farthest_rows(block: Block, fixed: FixedScores, limit: int) -> BestRows:
@@ -116,9 +116,9 @@ def pick_rows(
     """
     first = before[block.start]
     ends = first + np.cumsum(_lengths(block, away))
-    asked = np.flatnonzero((positions >= first) & (positions < ends[-1]))
-    rows = np.searchsorted(ends, positions[asked], side="right")
-    return BestRows.of(block, rows, -asked, len(positions)).best()
+    inside = np.flatnonzero((positions >= first) & (positions < ends[-1]))
+    rows = np.searchsorted(ends, positions[inside], side="right")
+    return BestRows.of(block, rows, -inside, len(positions)).best()
 
 
 def _lengths(block: Block, away: Away | None) -> IntArray:  # (n,)

@@ -41,16 +41,16 @@ def shaped(
     """
     weights = np.ones(len(numbers), dtype=np.int64) if weights is None else weights
     known = (_Distinct.of(numbers[:, at], weights) for at in range(numbers.shape[1]))
-    made = dict(zip((column.name for column in schema.numeric), known, strict=True))
+    distinct = dict(zip((column.name for column in schema.numeric), known, strict=True))
     columns, decisions = [], list(schema.decisions)
     for column in schema.columns:
-        if column.name not in made or column.low == column.high:
+        if column.name not in distinct or column.low == column.high:
             columns.append(column)
             continue
         hole = schema.missing_of(column) == "category" and column.name in with_missing_values
-        shape, said = _shape(column, made[column.name], hole)
+        shape, remark = _shape(column, distinct[column.name], hole)
         columns.append(shape)
-        decisions.append(f"column {column.name!r} {said}")
+        decisions.append(f"column {column.name!r} {remark}")
     return replace(schema, columns=tuple(columns), decisions=tuple(decisions))
 
 
@@ -104,8 +104,8 @@ def _shape(column: Column, known: _Distinct, hole: bool) -> tuple[Column, str]:
     most = int(known.times.argmax())
     share = int(known.times[most]) / known.total
     if share >= SPIKE:
-        said = f"holds {known.values[most]:.6g} in {share:.0%} of the sampled cells"
-        return _binned(column, known, hole, said)
+        remark = f"holds {known.values[most]:.6g} in {share:.0%} of the sampled cells"
+        return _binned(column, known, hole, remark)
     half_median = known.half_quantile(0.5)
     half_spread = (known.half_quantile(0.9) - known.half_quantile(0.1)) / TENTHS_APART
     skew = _skew(known, half_median, half_spread)
@@ -129,11 +129,11 @@ def _skew(known: _Distinct, half_median: float, half_spread: float) -> float:
     return known.mean_of(away * away * away) / (variance * math.sqrt(variance))
 
 
-def _binned(column: Column, known: _Distinct, hole: bool, said: str) -> tuple[Column, str]:
+def _binned(column: Column, known: _Distinct, hole: bool, remark: str) -> tuple[Column, str]:
     integral = bool((known.values == np.floor(known.values)).all())
     binned = cut_at(midrank_edges(known.values, known.times, BINS), column, hole, integral)
     bins = len(binned.known)
-    return binned, f"{said}: cut into {bins} ordered bin{'s' if bins > 1 else ''}"
+    return binned, f"{remark}: cut into {bins} ordered bin{'s' if bins > 1 else ''}"
 
 
 def cut_at(edges: tuple[float, ...], column: Column, with_missing: bool, integral: bool = False) -> Column:

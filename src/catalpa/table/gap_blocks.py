@@ -60,8 +60,8 @@ class GapBlock:
         """The block with those of its columns that are among some names; None if none is."""
         known = set(names)
         steps = (tuple(name for name in step if name in known) for step in self.steps)
-        kept = tuple(step for step in steps if step)
-        return replace(self, steps=kept) if kept else None
+        sizes = tuple(step for step in steps if step)
+        return replace(self, steps=sizes) if sizes else None
 
     def cells(self, columns: Mapping[str, Cells]) -> DictionaryCells:
         """The column that takes the place of the missing values.

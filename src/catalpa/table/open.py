@@ -398,14 +398,12 @@ def _read_pandas_category(name: str, series: Any) -> DictionaryCells:
     inner = str(index.dtype)
     labels = index.astype(str) if inner.startswith(("interval", "period")) else index
     coded = read_column("pandas", name, labels.to_series()).coded()
-    if coded.family is CellKind.LISTS:
+    if coded.kind is CellKind.LISTS:
         raise unsupported_cells(name, f"a {type(index[0]).__name__} as a category")
     values = [coded.values[code] for code in coded.codes]
     dtype = Dtype("category", tuple(values), bool(series.cat.ordered), inner)
-    family = CellKind.ORDERED if dtype.ordered else CellKind.TEXT
-    return DictionaryCells(
-        family, dtype, values, np.asarray(series.array.codes)
-    )  # series.cat would copy them
+    kind = CellKind.ORDERED if dtype.ordered else CellKind.TEXT
+    return DictionaryCells(kind, dtype, values, np.asarray(series.array.codes))  # series.cat would copy them
 
 
 def _read_polars(name: str, series: Any) -> Cells:
@@ -413,7 +411,7 @@ def _read_polars(name: str, series: Any) -> Cells:
     if kind.startswith("Enum"):
         dtype = Dtype("Enum", tuple(series.dtype.categories.to_list()))
         # An Enum lists its categories in an order that means nothing: nominal, but kept for the codes.
-        return replace(read_arrow(name, series.to_arrow(), dtype), family=CellKind.LISTED)
+        return replace(read_arrow(name, series.to_arrow(), dtype), kind=CellKind.LISTED)
     if kind in ("Object", "Int128", "UInt128"):  # Arrow takes none of them
         return read_objects(name, _objects(series.to_list()), Dtype(kind))
     if kind.startswith("Categorical"):  # older polars append the sort order

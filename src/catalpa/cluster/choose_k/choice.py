@@ -98,7 +98,7 @@ class KChoice:
         measured = [
             (line.gain, line.adds, line.agreement, line.restarts, line.silhouette) for line in self._lines
         ]
-        rounded = [["" if np.isnan(value) else f"{value:.3f}" for value in own] for own in measured]
+        rounded = [["" if np.isnan(value) else f"{value:.3f}" for value in values] for values in measured]
         lines = zip(self._lines, rounded, strict=True)
         return [(str(line.k), f"{line.cost:.2f}", *texts) for line, texts in lines]
 
@@ -130,10 +130,10 @@ class KChoice:
     def __str__(self) -> str:
         cells = [self.head, *self.rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        drawn = ("  ".join(map(str.rjust, row, widths)) for row in cells)
+        table_lines = ("  ".join(map(str.rjust, row, widths)) for row in cells)
         several = self.levels is not None and self.levels.fine > 1
-        said = [self.verdict.sentence, self.reason, *([f"Levels: {self.levels}."] if several else [])]
-        return "\n".join([*said, "", *drawn])
+        lines = [self.verdict.sentence, self.reason, *([f"Levels: {self.levels}."] if several else [])]
+        return "\n".join([*lines, "", *table_lines])
 
     def __repr__(self) -> str:
         return f"KChoice(k={self.k}, verdict={self.verdict.level!r})"
@@ -144,5 +144,5 @@ class KChoice:
         for row in self.rows:
             cell = "th" if row[0] == str(self.k) else "td"
             body += "<tr>" + "".join(f"<{cell}>{text}</{cell}>" for text in row) + "</tr>"
-        said = f"<b>{escape(self.verdict.sentence)}</b> {escape(self.reason)}"
-        return f"<p>{said}</p><table><tr>{head}</tr>{body}</table>"
+        sentence = f"<b>{escape(self.verdict.sentence)}</b> {escape(self.reason)}"
+        return f"<p>{sentence}</p><table><tr>{head}</tr>{body}</table>"

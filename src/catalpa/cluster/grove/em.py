@@ -23,7 +23,7 @@ from catalpa.steps.assign import (
     share_and_count,
 )
 from catalpa.steps.compiled import _core
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Block
@@ -116,11 +116,11 @@ class SearchRows:
         by_engine = EnginePasses(self.engine, mixture.both_scores, start, True)
         if self.packed is None:
             return by_engine
-        (packed, numbers), joined = self.packed, mixture.joined
+        (codes, numbers), joined = self.packed, mixture.joined
         if joined.edges:
-            packed = compiled.pack(joined.join(self.block), joined.axis, start.counts.k)
+            codes = compiled.pack(joined.join(self.block), joined.axis, start.counts.k)
         settings = numbers, mixture.core_priors, mixture.units, mixture.free_sizes
-        return CoreOrEngine(passes_by_core(self.block, packed, joined, start, *settings), by_engine)
+        return CoreOrEngine(passes_by_core(self.block, codes, joined, start, *settings), by_engine)
 
 
 def iterate(
@@ -181,7 +181,7 @@ def hard_counts(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> tuple
         return counts, SharedCounts.smoothed(counts, 1.0)
     by_category, pairs = fixed.joined.split(counts.by_category)
     counts = replace(counts, by_category=by_category)
-    return counts, replace(SharedCounts.smoothed(counts, 1.0), pairs=pairs * WHOLE)
+    return counts, replace(SharedCounts.smoothed(counts, 1.0), pairs=pairs * FULL_SHARE)
 
 
 def with_evidence(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> MixtureFit:

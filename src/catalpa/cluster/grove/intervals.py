@@ -19,7 +19,7 @@ from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.explain.formatting import category_names
 from catalpa.loop.progress import side_by_side
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.scores import to_fixed_point
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
@@ -110,9 +110,9 @@ class IntervalsMixin:
         >>> found.profiles[["cluster", "column", "category", "share", "se", "low", "high"]].shape
         (108, 7)
         """
-        given = {"n_boot": n_boot, "level": level, "random_state": random_state}
+        arguments = {"n_boot": n_boot, "level": level, "random_state": random_state}
         allowed = rules(n_boot=integer(2), level=between(0.0, 1.0), random_state=integer(0))
-        check_parameters("intervals", given, allowed)
+        check_parameters("intervals", arguments, allowed)
         fitted, model = fitted_of(self), self
         engine, units = weighted_engine(model, X, sample_weight)
         problem = replace(model._problem_of(engine), search_seed=int(random_state))  # type: ignore[attr-defined]
@@ -131,22 +131,22 @@ class _Figures:
     sizes: FloatArray
     shares: FloatArray  # nan if no row of the cluster has the column
     means: FloatArray  # on the grid of the fit; nan if no row of the cluster has a number
-    kept: FloatArray
+    stability: FloatArray
 
 
 def _bootstrap(
     fitted: Fitted, block: Block, axis: Axis, units: float, n_boot: int, seed: int, threads: int
 ) -> list[_Figures]:
     """Figures of all rows, then those of every resample."""
-    n, own = len(block), block.row_weights
+    n, row_weights = len(block), block.row_weights
     labels = label_rows(block, to_fixed_point(fitted.outcome.scores, axis))
 
     def run(number: int, _tool: None) -> _Figures:
-        weights = own
+        weights = row_weights
         if number:
             rng = np.random.default_rng([seed, number])
-            weights = own * rng.multinomial(n, np.full(n, 1.0 / n))
-        return _refitted(fitted, replace(block, weights=weights), axis, units, labels, own)
+            weights = row_weights * rng.multinomial(n, np.full(n, 1.0 / n))
+        return _refitted(fitted, replace(block, weights=weights), axis, units, labels, row_weights)
 
     runs = [partial(run, number) for number in range(n_boot + 1)]
     return side_by_side(runs, tools=[None] * threads, begin=_nothing)
@@ -164,18 +164,18 @@ def _refitted(
     soft = fitted.outcome.soft
     assert soft is not None
     # The counts of the fit, as those of as many rows as are here.
-    scale = float(there.row_weights.sum()) * WHOLE / float(soft.sizes.sum())
-    mixture = replace(mixture_of(fitted), units=WHOLE * units)
+    scale = float(there.row_weights.sum()) * FULL_SHARE / float(soft.sizes.sum())
+    mixture = replace(mixture_of(fitted), units=FULL_SHARE * units)
     engine = LocalEngine(Rows(axis, [there]))
     fit = MixtureFit(mixture, SharedCounts.of(soft.times(scale)), 0.0)
     fit = plain_passes(engine, fit, BOOTSTRAP_PASSES, phase="resample")
     counts, _ = hard_counts(LocalEngine(Rows(axis, [there])), fit)
     same = label_rows(block, to_fixed_point(mixture.scores(fit.shared), axis)) == labels
     k = counts.k
-    kept = safe_divide(
+    shares = safe_divide(
         np.bincount(labels, weights * same, k)[:k], np.bincount(labels, weights, k)[:k].astype(np.float64)
     )
-    return _Figures(counts.sizes / counts.sizes.sum(), _shares(counts, axis), _means(counts), kept)
+    return _Figures(counts.sizes / counts.sizes.sum(), _shares(counts, axis), _means(counts), shares)
 
 
 def _shares(counts: Counts, axis: Axis) -> FloatArray:  # (k, V)
@@ -209,25 +209,26 @@ def _intervals(
     columns: dict[str, Any] = {"cluster": range(k)} | ({"name": names} if fitted.names else {})
     columns |= {"share": published.tolist()}
     columns |= {
-        name: own.tolist() for name, own in zip(FIGURES, around("sizes", published, 0.0, 1.0), strict=True)
+        name: values.tolist()
+        for name, values in zip(FIGURES, around("sizes", published, 0.0, 1.0), strict=True)
     }
-    columns["kept"] = np.mean([one.kept for one in others], axis=0).tolist()
+    columns["kept"] = np.mean([one.stability for one in others], axis=0).tolist()
     of_shares = around("shares", _shares(counts, schema.axis), 0.0, 1.0)
     errors, *ends = around("means", _means(counts), -np.inf, np.inf)
     # A standard error is a length on the grid, an end a place.
     of_means = [errors * 2.0 * schema.scaling.half_span, *(schema.scaling.restore(end) for end in ends)]
-    found: dict[tuple[int, str, str | None], list[float]] = {}
+    bounds: dict[tuple[int, str, str | None], list[float]] = {}
     for column, part in zip(schema.categorical, schema.axis.slices(), strict=True):
         for at, text in enumerate(category_names(column.categories)):
             for cluster in range(k):
                 place = cluster, part.start + at
-                found[cluster, column.name, text] = [float(own[place]) for own in of_shares]
+                bounds[cluster, column.name, text] = [float(values[place]) for values in of_shares]
     for at, column in enumerate(schema.numeric):
         for cluster in range(k):
-            found[cluster, column.name, None] = [float(own[cluster, at]) for own in of_means]
+            bounds[cluster, column.name, None] = [float(values[cluster, at]) for values in of_means]
     profile = profile_of(fitted)
     keys = zip(profile["cluster"].tolist(), profile["column"], profile["category"], strict=True)
-    lines = [found[key] for key in keys]
+    lines = [bounds[key] for key in keys]
     for at, name in enumerate(FIGURES):
         profile[name] = [line[at] for line in lines]
     return Intervals(frame_in(library, columns), frame_in(library, profile), level, n_boot)

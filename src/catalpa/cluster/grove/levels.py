@@ -31,7 +31,7 @@ from catalpa.estimator.parameters import check_parameters, choice, either, integ
 from catalpa.estimator.problem import Checks, Fitted, Outcome, fitted_of
 from catalpa.explain.formatting import shortened
 from catalpa.steps.assign import largest_shares, share_and_count
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts, most_frequent
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts, most_frequent
 from catalpa.steps.scores import density_quartiles, posterior, to_fixed_point
 from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import IntArray, Rows
@@ -67,7 +67,7 @@ class LevelsMixin:
         """
         fitted = fitted_of(self)
         soft = _soft_counts(fitted)
-        gain = fitted.outcome.facts["gain"] * float(soft.sizes.sum()) / WHOLE
+        gain = fitted.outcome.facts["gain"] * float(soft.sizes.sum()) / FULL_SHARE
         tree = merge_tree(mixture_of(fitted), soft, gain)
         return replace(tree, names=tuple(self.cluster_names_), library=fitted.schema.library)
 
@@ -141,8 +141,8 @@ class LevelsMixin:
             raise ParameterError(
                 f"merge takes two or more different clusters, as in merge([1, 4]); it was given {clusters!r}."
             )
-        rest = [(cluster,) for cluster in range(len(names)) if cluster not in numbers]
-        return self._merged(sorted([tuple(numbers), *rest]), X, sample_weight)
+        others = [(cluster,) for cluster in range(len(names)) if cluster not in numbers]
+        return self._merged(sorted([tuple(numbers), *others]), X, sample_weight)
 
     def _merged(self, groups: Sequence[tuple[int, ...]], X: Any, sample_weight: Any) -> Self:
         fitted = fitted_of(self)
@@ -191,8 +191,8 @@ class LevelsMixin:
         (4, ['0a', '1', '2', '0b'])
         """
         fitted = fitted_of(self)
-        given = {"n_clusters": n_clusters}
-        check_parameters("split", given, rules(n_clusters=either(choice("auto"), integer(2))))
+        settings = {"n_clusters": n_clusters}
+        check_parameters("split", settings, rules(n_clusters=either(choice("auto"), integer(2))))
         number = cluster_number(cluster, self.cluster_names_)
         estimator: Any = self
         engine, units = weighted_engine(estimator, X, sample_weight)
@@ -255,15 +255,17 @@ def merged(fitted: Fitted, groups: Sequence[tuple[int, ...]], loss: float) -> Fi
     if len(groups) == outcome.k:
         return fitted
     facts = dict(outcome.facts)
-    lower = loss * WHOLE / float(soft.sizes.sum())
+    lower = loss * FULL_SHARE / float(soft.sizes.sum())
     facts |= {name: facts[name] - lower for name in ("density_low", "density_high")}
-    own = np.full((len(groups), *fitted.quartiles.shape[1:]), np.nan)  # of several parts they are not known
+    quartiles = np.full(
+        (len(groups), *fitted.quartiles.shape[1:]), np.nan
+    )  # of several parts they are not known
     for at, group in enumerate(groups):
         if len(group) == 1:
-            own[at] = fitted.quartiles[group[0]]
+            quartiles[at] = fitted.quartiles[group[0]]
     names = {at: name for at, group in enumerate(groups) if (name := _merged_name(group, fitted.names))}
     counts = pooled(outcome.counts, groups)
-    return _with_clusters(replace(fitted, quartiles=own), facts, pooled(soft, groups), counts, names)
+    return _with_clusters(replace(fitted, quartiles=quartiles), facts, pooled(soft, groups), counts, names)
 
 
 def pooled(counts: Counts, groups: Sequence[tuple[int, ...]]) -> Counts:
@@ -272,8 +274,8 @@ def pooled(counts: Counts, groups: Sequence[tuple[int, ...]]) -> Counts:
 
 
 def _merged_name(group: tuple[int, ...], names: Mapping[int, str]) -> str | None:
-    own = [names[cluster] for cluster in group if cluster in names]
-    return shortened(" + ".join(own), LONGEST) if len(own) == len(group) else None
+    part_names = [names[cluster] for cluster in group if cluster in names]
+    return shortened(" + ".join(part_names), LONGEST) if len(part_names) == len(group) else None
 
 
 def _with_clusters(
@@ -282,18 +284,18 @@ def _with_clusters(
     """A fit with other clusters, of which the soft counts and the counts of labels are given."""
     past, schema = fitted.outcome, fitted.schema
     facts = {**facts, "free_sizes": 1.0, **dict.fromkeys(("evidence", "gain", "certainty"), math.nan)}
-    kept = dict(past.shared)
-    mixture, shared = Mixture.of_fit(schema, soft, kept, facts), SharedCounts.of(soft)
+    arrays = dict(past.shared)
+    mixture, shared = Mixture.of_fit(schema, soft, arrays, facts), SharedCounts.of(soft)
     if mixture.forest is not None:  # the same columns stay tied
-        forest = mixture.forest_of(soft, kept["pair_counts"])
-        mixture, kept["lift"] = replace(mixture, forest=forest), forest.tied.lift
+        forest = mixture.forest_of(soft, arrays["pair_counts"])
+        mixture, arrays["lift"] = replace(mixture, forest=forest), forest.tied.lift
     outcome = replace(
         past,
         scores=mixture.scores(shared),
         counts=counts,
         centers=most_frequent(mixture.log_shares(shared), schema.axis),
         cost=math.nan,
-        shared=kept,
+        shared=arrays,
         facts=facts,
         soft=soft,
         labels=None,
@@ -309,11 +311,11 @@ def split(fitted: Fitted, cluster: int, parts: Counts) -> Fitted:
     k, scale = soft.k, float(soft.sizes[cluster]) / float(parts.sizes.sum())
     places = np.array([cluster, *range(k, k + parts.k - 1)])
     together = [
-        np.concatenate([whole, np.zeros_like(own[1:])])
-        for whole, own in zip(soft.arrays, parts.arrays, strict=True)
+        np.concatenate([before, np.zeros_like(part[1:])])
+        for before, part in zip(soft.arrays, parts.arrays, strict=True)
     ]
-    for whole, own in zip(together, parts.times(scale).arrays, strict=True):
-        whole[places] = own
+    for before, part in zip(together, parts.times(scale).arrays, strict=True):
+        before[places] = part
     finer = Counts.from_arrays(together)
     called = all_names(fitted.names, k)[cluster]
     ends = [ascii_lowercase[at] if parts.k <= len(ascii_lowercase) else f".{at + 1}" for at in range(parts.k)]
@@ -366,9 +368,9 @@ def _on_rows(fitted: Fitted, problem: Problem, before: Fitted) -> Fitted:
     counts, _ = hard_counts(engine, MixtureFit(mixture, SharedCounts.of(_soft_counts(fitted)), 0.0))
     shares = to_fixed_point_shares(outcome.scores, engine.axis)
     shared = shares.folded(engine.total(_counted_by_share, shares))
-    fit = with_evidence(engine, MixtureFit(replace(mixture, units=WHOLE * units), shared, 0.0))
+    fit = with_evidence(engine, MixtureFit(replace(mixture, units=FULL_SHARE * units), shared, 0.0))
     rows = int(counts.sizes.sum())
-    certain = int(engine.total(largest_shares, shares)[0]) / (WHOLE * rows)
+    certain = int(engine.total(largest_shares, shares)[0]) / (FULL_SHARE * rows)
     past, weight = before.outcome, rows / units
     # Evidence of a single cluster on the same rows, if these are as many as at fit.
     weight_before = float(before.in_weights(past.counts.sizes).sum())
@@ -407,9 +409,9 @@ def _parts(model: Grove, engine: Engine, units: float, cluster: int, n_clusters:
     fitted = model._fitted
     problem = model._problem_of(engine)
     block = problem.some_rows(SPLIT_ROWS if engine.rows_in_memory() is None else engine.n_rows, 0)
-    own = posterior(block, to_fixed_point(fitted.outcome.scores, engine.axis))[:, cluster]
+    memberships = posterior(block, to_fixed_point(fitted.outcome.scores, engine.axis))[:, cluster]
     fine = min(float(PARTS_OF_A_ROW), MOST_UNITS / float(block.row_weights.sum()))
-    weights = np.rint(own * block.row_weights * fine).astype(np.int64)
+    weights = np.rint(memberships * block.row_weights * fine).astype(np.int64)
     inside = weights > 0
     inner = clone(model).set_params(n_clusters=n_clusters, categorical_features=None)
     rows = int(inside.sum())
@@ -422,10 +424,10 @@ def _parts(model: Grove, engine: Engine, units: float, cluster: int, n_clusters:
         return None
     settings = inner._with_search(inner._table_settings(), problem.random_state)
     weighted = replace(block.take(np.flatnonzero(inside)), weights=weights[inside])
-    kept = LocalEngine(Rows(engine.axis, [weighted]), model.n_jobs)
+    rows_engine = LocalEngine(Rows(engine.axis, [weighted]), model.n_jobs)
     problem = replace(
         problem,
-        engine=kept,
+        engine=rows_engine,
         n_clusters=wanted,
         units_per_weight=units * fine,
         search_rows=settings.search_rows or rows,

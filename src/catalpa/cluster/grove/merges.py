@@ -59,7 +59,7 @@ def merge_tree(mixture: Mixture, counts: Counts, gain: float = np.nan) -> MergeT
 
 
 def _plus(one: Counts, other: Counts) -> Counts:
-    return Counts.from_arrays([mine + own for mine, own in zip(one.arrays, other.arrays, strict=True)])
+    return Counts.from_arrays([mine + theirs for mine, theirs in zip(one.arrays, other.arrays, strict=True)])
 
 
 def _size_price(rows: float, k: int) -> float:
@@ -92,7 +92,7 @@ class _Nodes:
     def merged(self, parts: list[Counts], one: int, others: IntArray) -> FloatArray:
         """Evidence of a node merged with each of others."""
         together = [_plus(parts[one], parts[int(other)]) for other in others]
-        arrays = (np.concatenate(own) for own in zip(*(own.arrays for own in together), strict=True))
+        arrays = (np.concatenate(group) for group in zip(*(group.arrays for group in together), strict=True))
         return self.evidence(Counts.from_arrays(arrays))
 
     def evidence(self, counts: Counts) -> FloatArray:  # (k,)
@@ -129,18 +129,18 @@ class _Nodes:
         at_once = max(PAIRS_AT_ONCE // max(joined.pairs, 1), 1)
         values = []
         for start in range(0, len(cells), at_once):
-            own, rows = cells[start : start + at_once], known[start : start + at_once]
-            shares = mixture.categorical.update(own, rows, self.centre, 1)
-            mixture.ordered.update(own, self.centre, shares)
+            pairs, rows = cells[start : start + at_once], known[start : start + at_once]
+            shares = mixture.categorical.update(pairs, rows, self.centre, 1)
+            mixture.ordered.update(pairs, self.centre, shares)
             mixture.categorical.fill_absent(shares)
             conditional = forest.tied.update(shares, mixture.marginals.shares)[0]
-            value = np.zeros(len(own))
+            value = np.zeros(len(pairs))
             for column, parent, part in joined.parts():
                 other = shares[0][:, places[column]]
-                given = conditional[:, part].reshape(len(own), -1, other.shape[1])
-                ratio = given / np.where(other > 0, other, 1.0)[:, None, :]
-                gained = given * log(np.where(ratio > 0, ratio, 1.0))
-                value = value + in_order(own[:, places[parent]] * in_order(gained, 2), 1)
+                of_parent = conditional[:, part].reshape(len(pairs), -1, other.shape[1])
+                ratio = of_parent / np.where(other > 0, other, 1.0)[:, None, :]
+                gained = of_parent * log(np.where(ratio > 0, ratio, 1.0))
+                value = value + in_order(pairs[:, places[parent]] * in_order(gained, 2), 1)
             values.append(value)
         return np.concatenate(values)
 

@@ -24,7 +24,7 @@ from catalpa.cluster.grove.special import log_gamma, log_of, total
 from catalpa.cluster.grove.ties import PairCounts, TiedForest
 from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import LN_TWO, log
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -99,7 +99,9 @@ class Mixture:
         if joined.edges:
             forest = TiedForest(TiedColumns(joined, shared["lift"]))
         common = tuple(np.flatnonzero(shared["common"]).tolist())
-        return Mixture(marginals, facts["prior"], bool(facts["free_sizes"]), float(WHOLE), forest, common)
+        return Mixture(
+            marginals, facts["prior"], bool(facts["free_sizes"]), float(FULL_SHARE), forest, common
+        )
 
     @cached_property
     def categorical(self) -> CategoricalColumns:

@@ -10,7 +10,7 @@ from catalpa.cluster.grove.em import MixtureFit, hard_counts, plain_passes, with
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.base import Engine
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import SQUARE_DROP, SUM_DROP, WHOLE, Counts, SharedCounts, count_all
+from catalpa.steps.counts import FULL_SHARE, SQUARE_DROP, SUM_DROP, Counts, SharedCounts, count_all
 from catalpa.steps.scores import to_fixed_point
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import to_fixed_point_shares
@@ -49,7 +49,7 @@ def with_moved_rows(table: SearchTable, fit: MixtureFit) -> MixtureFit:
             break
         empty = int(sizes.argmin())
         share = shares(block, to_fixed_point_shares(scores, table.axis))[0]
-        ahead = np.where(movable, share[:, empty] - share[rows, labels], -2 * WHOLE)
+        ahead = np.where(movable, share[:, empty] - share[rows, labels], -2 * FULL_SHARE)
         row = int(ahead.argmax())
         shared = _moved(shared, table, row, share[row].astype(np.int64), empty)
         free[row] = False
@@ -61,18 +61,18 @@ def _moved(shared: SharedCounts, table: SearchTable, row: int, share: IntArray, 
     block = table.block
     weight = int(block.row_weights[row])
     alone = replace(block.take(slice(row, row + 1)), weights=None)
-    own = count_all(alone, table.axis)
-    gained = (np.arange(len(share)) == cluster) * np.int64(WHOLE) - share
+    alone_counts = count_all(alone, table.axis)
+    gained = (np.arange(len(share)) == cluster) * np.int64(FULL_SHARE) - share
     grown = [
         mine + (np.multiply.outer(gained, one[0]) >> drop) * weight
-        for mine, one, drop in zip(shared.counts.arrays, own.arrays, DROPPED, strict=True)
+        for mine, one, drop in zip(shared.counts.arrays, alone_counts.arrays, DROPPED, strict=True)
     ]
     counts = Counts.from_arrays(grown, shared.counts.cost, shared.counts.moved)
-    there = share[share > 0] / WHOLE
+    there = share[share > 0] / FULL_SHARE
     entropy = -float((there * np.log2(there)).sum())
     return replace(
         shared,
         # Sums of numbers may be below 0, all else is a count.
         counts=replace(counts.map(lambda part: np.maximum(part, 0)), sums=counts.sums),
-        log=shared.log - round(entropy * WHOLE) * weight,
+        log=shared.log - round(entropy * FULL_SHARE) * weight,
     )

@@ -56,10 +56,10 @@ class SearchTable:
             self.block, storage=codes, numbers=np.ascontiguousarray(self.block.numbers[:, numeric])
         )
         places = np.isin(axis.base.column_of, categorical)
-        numbers = (np.ascontiguousarray(own[:, numeric]) for own in totals.arrays[2:])
+        numbers = (np.ascontiguousarray(sums[:, numeric]) for sums in totals.arrays[2:])
         own_totals = Counts.from_arrays([totals.by_category[:, places], totals.sizes, *numbers])
         may_be_tied = marginals.may_be_tied
-        own = Marginals(
+        sums = Marginals(
             part.base,
             marginals.shares[places],
             tuple(marginals.ordered[column] for column in categorical),
@@ -68,7 +68,7 @@ class SearchTable:
             marginals.missing[numeric],
             tuple(may_be_tied[column] for column in categorical) if may_be_tied else (),
         )
-        return SearchTable(collapse(rows, part)[0], part, own_totals, own, self.units_per_weight)
+        return SearchTable(collapse(rows, part)[0], part, own_totals, sums, self.units_per_weight)
 
     @cached_property
     def together(self) -> IntArray | None:  # (V, V)

@@ -84,9 +84,9 @@ def columns_of_names(table: SearchTable) -> IntArray:
     """
     axis, counts = table.axis.base, table.totals.by_category[0]
     single = np.where(counts <= table.units_per_weight, counts, 0)
-    rows, own = (axis.by_column(each[None, :])[0] for each in (counts, single))
+    rows, singles = (axis.by_column(each[None, :])[0] for each in (counts, single))
     many = np.bincount(axis.column_of, counts > 0, axis.n_columns) > FEWEST_NAMES
-    return np.flatnonzero(many & (own >= MOSTLY_SINGLE * rows))
+    return np.flatnonzero(many & (singles >= MOSTLY_SINGLE * rows))
 
 
 def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
@@ -102,14 +102,14 @@ def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
     known, squares = (~np.isnan(numbers)).astype(np.float64), ranks * ranks
     lengths = (squares * weights[:, None]).T @ known
     near = np.abs((ranks * weights[:, None]).T @ ranks) >= NEARLY_RISING * np.sqrt(lengths * lengths.T)
-    found: dict[int, int] = {}
+    repeats: dict[int, int] = {}
     for column in range(n):
         for other in np.flatnonzero(near[:column, column]):
             one = int(other)
-            if one not in found and abs(_correlation(ranks, known, weights, column, one)) >= RISING:
-                found[column] = one
+            if one not in repeats and abs(_correlation(ranks, known, weights, column, one)) >= RISING:
+                repeats[column] = one
                 break
-    return tuple(found.items())
+    return tuple(repeats.items())
 
 
 def centred_ranks(column: FloatArray, weights: FloatArray) -> FloatArray:  # (n,)
@@ -224,14 +224,14 @@ class Selection:
     def best(self) -> MixtureFit:
         """The fit, on all columns, of the set of columns with the most evidence for all."""
         everything = np.arange(self._n_columns)
-        best, tried = self._of_all(everything), {tuple(everything)}
+        best, subsets = self._of_all(everything), {tuple(everything)}
         assert best is not None  # the rows of all columns were counted before
         for first in (self._gaining(best), self.screened):
             columns = first
             for _ in range(ROUNDS):
-                if len(columns) < FEWEST or tuple(columns) in tried:
+                if len(columns) < FEWEST or tuple(columns) in subsets:
                     break
-                tried.add(tuple(columns))
+                subsets.add(tuple(columns))
                 fit = self._of_all(columns)
                 if fit is None:
                     break
@@ -295,8 +295,8 @@ def on_all_columns(scores: Scores, columns: IntArray, table: SearchTable) -> Sco
     costs = np.zeros((axis.length, k))
     costs[np.isin(axis.column_of, categorical)] = scores.table
     numbers = [np.zeros((k, table.block.numbers.shape[1])) for _ in range(3)]
-    for own, part in zip(numbers, (scores.means, scores.scale, scores.level), strict=True):
-        own[:, numeric] = part
+    for values, part in zip(numbers, (scores.means, scores.scale, scores.level), strict=True):
+        values[:, numeric] = part
     parents = np.full(axis.n_columns, -1)
     if scores.parents:
         above = np.asarray(scores.parents)

@@ -30,9 +30,9 @@ def log_gamma(x: FloatArray) -> FloatArray:
     if level is None:
         return _log_gamma_by_reference(x)
     numbers = np.ascontiguousarray(x, dtype=np.float64)  # of one dimension at least
-    found = np.empty_like(numbers)
-    _core.log_gamma(numbers.reshape(-1), found.reshape(-1), level)
-    return found.reshape(x.shape)
+    result = np.empty_like(numbers)
+    _core.log_gamma(numbers.reshape(-1), result.reshape(-1), level)
+    return result.reshape(x.shape)
 
 
 def _log_gamma_by_reference(x: FloatArray) -> FloatArray:

@@ -114,8 +114,8 @@ def coordinates(features: Features, axes: int) -> FloatArray:  # (features, axes
     """Coordinates on the leading axes; a row's are the sums of its features'."""
     if not axes:
         return np.zeros((len(features.lengths), 0))
-    found = _leading(features, axes)
-    return _coarse(found / features.lengths[:, None])
+    leading = _leading(features, axes)
+    return _coarse(leading / features.lengths[:, None])
 
 
 def _coarse(values: FloatArray) -> FloatArray:
@@ -156,13 +156,13 @@ def _orthonormal(vectors: FloatArray) -> FloatArray:
     vectors = _shortened(vectors)
     basis = np.zeros_like(vectors)
     for at in range(vectors.shape[1]):
-        own = _on_grid(vectors[:, at], WORK_BITS)
+        vector = _on_grid(vectors[:, at], WORK_BITS)
         for _ in range(2):  # the second time removes rounding errors
-            along = _on_grid(basis[:, :at].T @ own, WORK_BITS)
-            own = _on_grid(own - basis[:, :at] @ along, WORK_BITS)
-        length = float(np.sqrt((own * own).sum()))
+            along = _on_grid(basis[:, :at].T @ vector, WORK_BITS)
+            vector = _on_grid(vector - basis[:, :at] @ along, WORK_BITS)
+        length = float(np.sqrt((vector * vector).sum()))
         if length > LOST:
-            basis[:, at] = _on_grid(own / length, AXIS_BITS)
+            basis[:, at] = _on_grid(vector / length, AXIS_BITS)
     return basis
 
 
@@ -198,9 +198,9 @@ class RowPoints:
 
     def update(self, state: FloatArray, counts: Counts) -> FloatArray:  # (k, d)
         """Centres of the clusters; one without rows stays."""
-        held = counts.sizes > 0
-        means = self.sums(counts) / np.where(held, counts.sizes, 1)[:, None]
-        return np.where(held[:, None], _coarse(means), state)
+        occupied = counts.sizes > 0
+        means = self.sums(counts) / np.where(occupied, counts.sizes, 1)[:, None]
+        return np.where(occupied[:, None], _coarse(means), state)
 
     def sums(self, counts: Counts) -> FloatArray:  # (k, d)
         """Sum of the points of each cluster, by weight."""

@@ -26,7 +26,7 @@ from catalpa.table.joined import JoinedAxis
 class PairCounts:
     """How often every two categories occur together in the rows of the search, in rows: the Burt matrix."""
 
-    whole: Axis  # of all columns, without special places
+    full_axis: Axis  # of all columns, without special places
     columns: IntArray  # those that may be tied, in order
     counts: FloatArray  # (places, places); over the categories of these columns
     aside: int = 0  # columns that take no part, and were not looked at
@@ -34,17 +34,17 @@ class PairCounts:
     @cached_property
     def axis(self) -> Axis:
         """Places of the columns that may be tied."""
-        return Axis(tuple(self.whole.sizes[column] for column in self.columns))
+        return Axis(tuple(self.full_axis.sizes[column] for column in self.columns))
 
     @cached_property
     def _places(self) -> IntArray:
         """Where their categories are on the axis of all columns."""
-        return np.flatnonzero(np.isin(self.whole.column_of, self.columns))
+        return np.flatnonzero(np.isin(self.full_axis.column_of, self.columns))
 
     @property
     def price(self) -> float:
         """Nats for having looked at all pairs of columns."""
-        n = self.whole.n_columns - self.aside
+        n = self.full_axis.n_columns - self.aside
         return float(log(np.array(max(n * (n - 1) / 2.0, 1.0))))
 
     def of_pair(self, one: int, other: int) -> FloatArray:
@@ -68,7 +68,9 @@ class PairCounts:
             for other in range(one + 1, n):
                 counts, strength = self.of_pair(one, other), self.strength(one, other)
                 if 0 < strength <= _summed(counts):
-                    expected = expected_pairs(self._own(shares, one), self._own(shares, other), weights)
+                    expected = expected_pairs(
+                        self._column_shares(shares, one), self._column_shares(shares, other), weights
+                    )
                     gains[one, other] = pair_gain(counts, expected, strength, self.price)
         return gains
 
@@ -77,26 +79,28 @@ class PairCounts:
         sizes = [int((np.diag(self.of_pair(column, column)) > 0).sum()) for column in (one, other)]
         return float((sizes[0] - 1) * (sizes[1] - 1)) if min(sizes) >= 2 else 0.0
 
-    def _own(self, shares: FloatArray, column: int) -> FloatArray:
+    def _column_shares(self, shares: FloatArray, column: int) -> FloatArray:
         return shares[:, self.axis.offsets[column] : self.axis.offsets[column + 1]]
 
     def forest(self, shares: FloatArray, weights: FloatArray) -> TiedForest | None:
         """The tied columns given shares (k, V) and weights (k,) of clusters; None if there are none."""
-        shares, n = np.ascontiguousarray(shares[:, self._places]), self.whole.n_columns
+        shares, n = np.ascontiguousarray(shares[:, self._places]), self.full_axis.n_columns
         gains = self.gains(shares, weights)
-        found = np.argwhere(gains > 0)
-        order = np.lexsort((found[:, 1], found[:, 0], -gains[tuple(found.T)]))
-        edges = spanning_forest([(int(one), int(other)) for one, other in found[order]], len(self.columns))
+        pairs = np.argwhere(gains > 0)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0], -gains[tuple(pairs.T)]))
+        edges = spanning_forest([(int(one), int(other)) for one, other in pairs[order]], len(self.columns))
         if not edges:
             return None
-        joined = JoinedAxis(self.whole, self._parents(edges, n))
+        joined = JoinedAxis(self.full_axis, self._parents(edges, n))
         number = {int(column): at for at, column in enumerate(self.columns)}
         lift = np.empty(joined.pairs)
         for column, parent, part in joined.parts():
-            own, above = number[column], number[parent]
-            expected = expected_pairs(self._own(shares, above), self._own(shares, own), weights)
-            strength = max(self.strength(above, own), 1.0)
-            lift[part] = lift_of(self.of_pair(above, own), expected, strength).ravel()
+            child, above = number[column], number[parent]
+            expected = expected_pairs(
+                self._column_shares(shares, above), self._column_shares(shares, child), weights
+            )
+            strength = max(self.strength(above, child), 1.0)
+            lift[part] = lift_of(self.of_pair(above, child), expected, strength).ravel()
         return TiedForest(TiedColumns(joined, lift), self.price)
 
     def repeated(self, forest: TiedForest) -> tuple[int, ...]:
@@ -110,9 +114,9 @@ class PairCounts:
 
     def _parents(self, edges: Sequence[tuple[int, int]], n: int) -> tuple[int, ...]:
         parents = [-1] * n
-        for own, above in enumerate(parents_of(edges, len(self.columns))):
+        for child, above in enumerate(parents_of(edges, len(self.columns))):
             if above >= 0:
-                parents[self.columns[own]] = int(self.columns[above])
+                parents[self.columns[child]] = int(self.columns[above])
         return tuple(parents)
 
 
@@ -250,8 +254,8 @@ class TiedForest:
             shape = (one.shape[1], other.shape[1])
             pooled = in_order(pairs[:, part], 0).reshape(shape)
             gain = exact_gain(pooled, expected_pairs(one, other, weights), _strength(pooled), self.price)
-            given = log(conditional[:, part])
+            logs = log(conditional[:, part])
             plain = np.tile(log(np.where(other > 0, other, 1.0)), shape[0])
-            inside = _summed(pairs[:, part] * (given - plain))
+            inside = _summed(pairs[:, part] * (logs - plain))
             gains.append(gain + inside - _summed(pooled * log(self.tied.lift[part].reshape(shape))))
         return gains

@@ -134,8 +134,8 @@ def draw_seeds(frame: pd.DataFrame) -> Any:
     places = ranks_of_seeds(frame, known.seeds)
     panels = []
     for place in places[places["method"] == "DISC"].to_dict("records"):
-        own = frame[(frame["dataset"] == place["dataset"]) & (frame["method"] == "DISC")]
-        low, high = min(own["ACC"].min(), place["printed"]), max(own["ACC"].max(), place["printed"])
+        runs = frame[(frame["dataset"] == place["dataset"]) & (frame["method"] == "DISC")]
+        low, high = min(runs["ACC"].min(), place["printed"]), max(runs["ACC"].max(), place["printed"])
         margin = max(0.05 * (high - low), 0.01)
         rank = "all equal," if place["tied"] == place["seeds"] > 1 else f"rank {place['rank']} of"
         title = f"{place['dataset']}: {rank} {place['seeds']} seeds"
@@ -143,7 +143,7 @@ def draw_seeds(frame: pd.DataFrame) -> Any:
         across = alt.Axis(tickCount=4, format=".3f", labelOverlap=True)
         bins = alt.Bin(extent=[low - margin, high + margin], step=(high - low + 2 * margin) / 30)
         bars = (
-            alt.Chart(own)
+            alt.Chart(runs)
             .mark_bar(color=PALETTE[4])
             .encode(
                 alt.X("ACC:Q", bin=bins, scale=scale, axis=across, title=None), alt.Y("count()", title=None)
@@ -172,14 +172,14 @@ def draw_seeds(frame: pd.DataFrame) -> Any:
     return themed(alt.concat(*panels, columns=4).properties(title=title))
 
 
-def critical_differences(found: Significance) -> Any:
+def critical_differences(result: Significance) -> Any:
     """Average ranks on a line; a bar joins methods that Nemenyi's test does not tell apart."""
-    ranks = found.ranks
+    ranks = result.ranks
     order = sorted(ranks, key=lambda name: ranks[name])
     points = pd.DataFrame({"method": order, "rank": [ranks[name] for name in order]})
     beside = len(order) + 0.4  # the bars stand to the right of the worst rank there can be
     bars = pd.DataFrame(
-        [(beside + 0.4 * at, group[0], group[-1]) for at, group in enumerate(found.groups)],
+        [(beside + 0.4 * at, group[0], group[-1]) for at, group in enumerate(result.groups)],
         columns=["place", "first", "last"],
     )
     # The layers share one axis, which keeps an order only where it is its domain.
@@ -191,13 +191,13 @@ def critical_differences(found: Significance) -> Any:
     joined = alt.Chart(bars).mark_rule(strokeWidth=4, color=INK)
     ends = alt.Y("first:N", scale=downwards), alt.Y2("last:N")
     layers = [dots, joined.encode(alt.X("place:Q"), *ends)]
-    reach = min(ranks.values()) + found.nemenyi
+    reach = min(ranks.values()) + result.nemenyi
     # Beyond the worst rank there is, the line would lie outside the chart.
     if reach <= len(order):
         limit = alt.Chart(pd.DataFrame({"place": [reach]})).mark_rule(color=MUTED, strokeDash=[4, 3])
         layers.append(limit.encode(alt.X("place:Q")))
-    design = f"{found.n_sets} data sets (dashed: that far from the best)"
-    subtitle = f"Nemenyi's critical difference is {found.nemenyi:.2f} on {design}"
+    design = f"{result.n_sets} data sets (dashed: that far from the best)"
+    subtitle = f"Nemenyi's critical difference is {result.nemenyi:.2f} on {design}"
     title = alt.TitleParams("Average ranks", subtitle=subtitle)
     return themed(alt.layer(*layers).properties(width=420, title=title))
 

@@ -43,15 +43,15 @@ def stored_figures(folder: Path) -> dict[int, pd.DataFrame]:
 
 
 def _relations_note(frame: pd.DataFrame) -> str:
-    found = frame.groupby(["dataset", "strategy"], sort=False)["ACC"].agg(["median", "min", "max"])
+    accuracy = frame.groupby(["dataset", "strategy"], sort=False)["ACC"].agg(["median", "min", "max"])
     strategies = list(frame["strategy"].unique())
     rows = []
     winners = [f"{strategy} on {dataset}" for dataset, strategy in best_random(frame).items()]
     for dataset in frame["dataset"].unique():
-        medians = found.loc[dataset, "median"]
+        medians = accuracy.loc[dataset, "median"]
         cells = [
             Cell(f"{middle:.3f} ({low:.3f} to {high:.3f})", int(middle == medians.max()))
-            for middle, low, high in (found.loc[(dataset, strategy)] for strategy in strategies)
+            for middle, low, high in (accuracy.loc[(dataset, strategy)] for strategy in strategies)
         ]
         rows.append([Cell(str(dataset)), *cells])
     table = to_markdown(Grid("relations", ["data set", *strategies], rows))
@@ -139,24 +139,24 @@ def _seconds_note(frame: pd.DataFrame) -> str:
 
 def slower_than_disc(frame: pd.DataFrame) -> dict[str, tuple[list[str], list[str]]]:
     """Of the methods that the paper reports to be slower: those that are so at the largest size, and not."""
-    found = {}
+    by_setting = {}
     for against, names in SLOWER.items():
         part = frame[frame["against"] == against]
         seconds = part[part[against] == part[against].max()].set_index("method")["seconds"].to_dict()
         there = [name for name in names if name in seconds and "DISC" in seconds]
         slower = [name for name in there if seconds[name] > seconds["DISC"]]
-        found[against] = slower, [name for name in there if name not in slower]
-    return found
+        by_setting[against] = slower, [name for name in there if name not in slower]
+    return by_setting
 
 
 def _slower(frame: pd.DataFrame) -> str:
     sentences = []
     for against, (slower, others) in slower_than_disc(frame).items():
-        said = (
+        sentence = (
             f"Of the methods that the paper reports to be slower than DISC with many {against} "
             f"({', '.join(SLOWER[against])}), {len(slower)} of {len(slower) + len(others)} are slower here"
         )
-        sentences.append(f"{said}; not {', '.join(others)}." if others else f"{said}.")
+        sentences.append(f"{sentence}; not {', '.join(others)}." if others else f"{sentence}.")
     return " ".join(sentences)
 
 
@@ -189,8 +189,8 @@ def _seeds_note(frame: pd.DataFrame) -> str:
     places = ranks_of_seeds(frame, known.seeds)
     rows = []
     for dataset in frame["dataset"].unique():
-        own = places[places["dataset"] == dataset].set_index("method").to_dict("index")
-        disc, modes = own["DISC"], own["KMD"]
+        by_method = places[places["dataset"] == dataset].set_index("method").to_dict("index")
+        disc, modes = by_method["DISC"], by_method["KMD"]
         means = [f"{disc[name]:.4f}" for name in ("mean", "low", "high", "script", "printed")]
         rank = f"{disc['rank']}" + (f" ({disc['tied']} tied)" if disc["tied"] > 1 else "")
         beside = [f"{modes['mean']:.4f}", f"{modes['script']:.4f}", f"{modes['rank']}"]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from catalpa.errors import ParameterError
 from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
-from catalpa.steps.counts import WHOLE, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, SharedCounts
 from catalpa.steps.scores import FixedTable, Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.fused import Groups
@@ -132,7 +132,7 @@ def _dot(one: FloatArray, other: FloatArray) -> float:
 def log_likelihood(log: int, cost: int, taken_out: float, coarser: int = 0) -> float:
     """Log density in nats from summed log terms, costs in quanta, and what was taken out of them by share."""
     nats = LN_TWO * 2.0 ** (coarser - FRACTION_BITS)
-    return LN_TWO * log / WHOLE - nats * (cost + taken_out / WHOLE)
+    return LN_TWO * log / FULL_SHARE - nats * (cost + taken_out / FULL_SHARE)
 
 
 def to_fixed_point_shares(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedShares:

@@ -467,7 +467,7 @@ def _no_rows(name: str) -> TableError:
 def with_footers(layout: Layout, text: Iterable[str], name: str, error: Exception) -> Layout:
     """The layout with footer lines, or an error about the first row with a wrong number of fields."""
     expected = len(layout.names)
-    odd: list[tuple[int, int, list[str]]] = []  # row, line and fields of records of another length
+    other_lengths: list[tuple[int, int, list[str]]] = []  # row, line and fields of records of another length
     last = line = 1
     reader = _reader(text, layout)
     with suppress(csv.Error):
@@ -475,16 +475,20 @@ def with_footers(layout: Layout, text: Iterable[str], name: str, error: Exceptio
             if at >= layout.first and record:
                 if len(record) == expected:
                     last = at
-                elif len(odd) < MOST_FOOTERS or odd[-1][0] < last:
-                    odd.append((at, line, record))
-                if odd and odd[0][0] < last:
+                elif len(other_lengths) < MOST_FOOTERS or other_lengths[-1][0] < last:
+                    other_lengths.append((at, line, record))
+                if other_lengths and other_lengths[0][0] < last:
                     break
             line = reader.line_num + 1
-    below = all(at > last and 2 * len(record) <= expected and _is_remark(record) for at, _, record in odd)
-    if odd and len(odd) < MOST_FOOTERS and below and last >= layout.first:
-        return replace(layout, footers=len(odd), findings=(*layout.findings, _footer_finding(odd)))
-    if odd:
-        _, line, record = odd[0]
+    below = all(
+        at > last and 2 * len(record) <= expected and _is_remark(record) for at, _, record in other_lengths
+    )
+    if other_lengths and len(other_lengths) < MOST_FOOTERS and below and last >= layout.first:
+        return replace(
+            layout, footers=len(other_lengths), findings=(*layout.findings, _footer_finding(other_lengths))
+        )
+    if other_lengths:
+        _, line, record = other_lengths[0]
         raise TableError(
             f"Line {line} of {name} has {len(record)} fields, but the line of names has {expected}. "
             f"Fix the line, or give another delimiter than {layout.delimiter!r}."
@@ -502,11 +506,11 @@ def _unreadable(name: str, layout: Layout) -> TableError:
     return TableError(f"{name} cannot be read as delimited text with the delimiter {layout.delimiter!r}.")
 
 
-def _footer_finding(odd: Sequence[tuple[int, int, list[str]]]) -> FileFinding:
-    lines = "1 line" if len(odd) == 1 else f"{len(odd)} lines"
-    words = [cell for _, _, record in odd for cell in record if re.search(r"\w\w", cell)]
+def _footer_finding(records: Sequence[tuple[int, int, list[str]]]) -> FileFinding:
+    lines = "1 line" if len(records) == 1 else f"{len(records)} lines"
+    words = [cell for _, _, record in records for cell in record if re.search(r"\w\w", cell)]
     text = f' ("{short(words[0])}")' if words else ""
-    rows = tuple(at + 1 for at, _, _ in odd)
+    rows = tuple(at + 1 for at, _, _ in records)
     return FileFinding("footer", f"Skipped {lines} below the rows{text}.", rows=rows)
 
 
@@ -517,7 +521,7 @@ class FieldKind(IntEnum):
     """Type of the fields of a column; the type of several parts is their maximum."""
 
     EMPTY = 0
-    WHOLE = 1
+    INTEGER = 1
     NUMBER = 2
     TEXT = 3
 
@@ -537,7 +541,7 @@ def read_fields(texts: pa.ChunkedArray | pa.Array, decimal: str) -> tuple[FieldK
     if texts.null_count == len(texts):
         return FieldKind.EMPTY, None
     written = number_text(texts, decimal)
-    for kind in (FieldKind.WHOLE, FieldKind.NUMBER):
+    for kind in (FieldKind.INTEGER, FieldKind.NUMBER):
         if (numbers := cast(written, kind.type)) is not None:
             # Post codes and telephone numbers can be parsed, but are labels.
             return (FieldKind.TEXT, None) if looks_like_labels(written) else (kind, numbers)

@@ -108,7 +108,7 @@ class Dialect:
             values["header"] = ()
         return cls(**values)
 
-    def updated(self, **given: Any) -> Dialect:
+    def updated(self, **changes: Any) -> Dialect:
         """The same with all given values that are not None.
 
         Examples
@@ -116,7 +116,7 @@ class Dialect:
         >>> Dialect(delimiter=";").updated(delimiter=None, sheet="b").delimiter
         ';'
         """
-        return replace(self, **{name: value for name, value in given.items() if value is not None})
+        return replace(self, **{name: value for name, value in changes.items() if value is not None})
 
 
 ANY = Dialect()  # everything is to be found

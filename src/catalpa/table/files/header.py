@@ -259,14 +259,14 @@ def _unique(names: Sequence[str]) -> list[str]:
     ['a', 'a.2', 'column 3', 'a.1', 'a.3']
     """
     called = [name or f"column {place}" for place, name in enumerate(names, 1)]
-    taken, seen = set(called), Counter[str]()
+    used, seen = set(called), Counter[str]()
     unique = []
     for name in called:
         unique_name, number = name, seen[name]
         if number:
-            while (unique_name := f"{name}.{number}") in taken:
+            while (unique_name := f"{name}.{number}") in used:
                 number += 1
-            taken.add(unique_name)
+            used.add(unique_name)
         seen[name] = number + 1
         unique.append(unique_name)
     return unique

@@ -80,9 +80,11 @@ def _known(column: str, cells: Sequence[Any], meta: Any) -> CodebookColumn:
         code_text(code): str(label).strip()
         for code, label in meta.variable_value_labels.get(column, {}).items()
     }
-    gone = _missing_codes(column, cells, meta)
-    answers = distinct_labels(Answer(code, label) for code, label in labels.items() if code not in gone)
-    missing = tuple(Answer(code, labels.get(code, code)) for code in gone)
+    missing_codes = _missing_codes(column, cells, meta)
+    answers = distinct_labels(
+        Answer(code, label) for code, label in labels.items() if code not in missing_codes
+    )
+    missing = tuple(Answer(code, labels.get(code, code)) for code in missing_codes)
     return CodebookColumn(title.strip(), answers, False, missing)
 
 

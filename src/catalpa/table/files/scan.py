@@ -79,10 +79,10 @@ def scan(
     >>> sorted(model.cluster_sizes_.tolist())
     [1, 2]
     """
-    kept = None if columns is None else tuple(columns)
+    names = None if columns is None else tuple(columns)
     layout = dialect_of(dialect, delimiter=delimiter, encoding=encoding, header=header, skip_rows=skip_rows)
     texts = missing_texts(na)
-    return Scan(_paths_of(source), kept, tuple(drop or ()), layout, bytes_of(memory), decimal, texts)
+    return Scan(_paths_of(source), names, tuple(drop or ()), layout, bytes_of(memory), decimal, texts)
 
 
 def bytes_of(memory: int | str) -> int:
@@ -283,8 +283,8 @@ def _paths_of(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
 
 
 def _form(path: Path) -> str:
-    form, packed = form_of(path)
-    if form is not None and form in IN_BATCHES and (form == "text" or not packed):
+    form, gzipped = form_of(path)
+    if form is not None and form in IN_BATCHES and (form == "text" or not gzipped):
         return form
     raise UnsupportedTable(
         f"{path} cannot be read in batches. Files for that are delimited text (also .gz), Parquet and Arrow; "

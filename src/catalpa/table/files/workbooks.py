@@ -170,8 +170,10 @@ def typed_cells(cells: Sequence[Any], decimal: str, missing: Sequence[str]) -> p
     >>> typed_cells([1.0, "", 2.0], ".", [""]).to_pylist(), typed_cells([1.0, "a"], ".", [""]).to_pylist()
     ([1, None, 2], ['1', 'a'])
     """
-    gone = set(missing)
-    values = [None if cell is None or (isinstance(cell, str) and cell in gone) else cell for cell in cells]
+    missing_texts = set(missing)
+    values = [
+        None if cell is None or (isinstance(cell, str) and cell in missing_texts) else cell for cell in cells
+    ]
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
         return pa.nulls(len(values))
@@ -185,7 +187,7 @@ def typed_cells(cells: Sequence[Any], decimal: str, missing: Sequence[str]) -> p
         return pa.array(values, pa.time64("us")).cast(pa.time32("s"), safe=False)
     texts = pa.array([None if value is None else cell_text(value) for value in values], pa.string())
     kind, numbers = read_fields(texts, decimal)
-    if kind in (FieldKind.WHOLE, FieldKind.NUMBER) and kinds <= {str, int, float}:
+    if kind in (FieldKind.INTEGER, FieldKind.NUMBER) and kinds <= {str, int, float}:
         return numbers
     return texts
 

@@ -28,8 +28,8 @@ class OrderedColumns:
             strength = float(self.categorical.strengths[column])
             if self.ordered[column] and np.isfinite(strength):
                 for left, table in enumerate(shares):
-                    own = np.maximum(cells[:, part] - left, 0.0)
-                    table[:, part] = ordered_shares(own, centre[part], strength, self.ordered[column])
+                    own_counts = np.maximum(cells[:, part] - left, 0.0)
+                    table[:, part] = ordered_shares(own_counts, centre[part], strength, self.ordered[column])
 
 
 def ordered_shares(cells: FloatArray, centre: FloatArray, strength: float, length: int) -> FloatArray:

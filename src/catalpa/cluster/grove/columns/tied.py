@@ -39,8 +39,8 @@ class TiedColumns:
             joint = one[:, :, :, None] * other[:, :, None, :] * self.lift[part].reshape(shape)
             joint = scaled(np.where(there, joint, 0.0), one, other)
             summed = in_order(joint, 3)[:, :, :, None]
-            given = np.where(there, joint / np.where(summed > 0, summed, 1.0), other[:, :, None, :])
-            conditional[:, :, part] = given.reshape(*shares.shape[:2], -1)
+            of_parent = np.where(there, joint / np.where(summed > 0, summed, 1.0), other[:, :, None, :])
+            conditional[:, :, part] = of_parent.reshape(*shares.shape[:2], -1)
         return conditional
 
 
