@@ -297,6 +297,7 @@ def test_columns_used_otherwise_are_in_the_recipe_and_the_command_repeats_them(p
 def test_a_left_out_column_that_is_chosen_is_clustered_and_repeated(prepared):
     prepared.start(["person", "drink"], 2)
     prepared.wait()
+    assert prepared.error is None
     assert prepared.columns == ["person", "drink"]
     assert "--recipe recipe.json" in prepared.command
     assert "person" not in prepared.recipe_file().left_out
