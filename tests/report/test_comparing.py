@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -106,9 +108,21 @@ def test_a_model_needs_the_table_and_labels_must_be_there(zoo: pd.DataFrame) -> 
 
 def test_the_page_shows_texts_of_the_table_as_texts() -> None:
     page = catalpa.compare(["<b>", "<b>", "x"], ["y", "<i>", "<i>"]).html
-    assert "<b>" not in page
+    assert "<i>" not in page
+    assert not re.search(
+        r"<b>(?!<bdi>(first|second)</bdi>)", page
+    )  # bold are the names of the clusterings alone
     assert "&lt;b&gt;" in page
     assert np.char.count(page, "<table") == 2
+
+
+def test_models_take_their_own_columns_of_a_table() -> None:
+    """Names of rows, weights and the like are no concern of a model, whatever the kind of the table."""
+    zoo = catalpa.datasets.load("zoo").frame
+    one, other = (catalpa.KModes(3, random_state=seed).fit(zoo.iloc[:, seed:]) for seed in (0, 1))
+    wide = zoo.assign(animal=[f"animal {at}" for at in range(len(zoo))])
+    counts = catalpa.compare(one, other, wide).crossing.counts
+    assert counts.tolist() == catalpa.metrics.codes.pair_counts(one.labels_, other.labels_, (3, 3)).tolist()
 
 
 @pytest.mark.parametrize(("movers", "described"), [(5, True), (4, False)])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 # A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
 DEFAULT_METHOD = "grove"
+NAME_SHOWN = 60  # characters of a name
 NAMES_SAID = 6  # of columns that were decided on alike
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
@@ -125,7 +128,7 @@ def cluster(
         data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
         if earlier is None or chosen(preparing):
-            model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
+            model.set_params(recipe=recipe_of(data, table, preparing, terminal))
         else:
             model.set_params(recipe=fitted_of(earlier).recipe)
         fitted(terminal, model, data.rows, data.weights)
@@ -226,12 +229,16 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
         if not terminal.json:
             warnings.simplefilter("ignore", NoStructureWarning)  # the verdict says the same
         model.fit(rows, sample_weight=weights)
+    # Whoever loads the model never chose the library that the command reads files with.
+    found = fitted_of(model)
+    model._fitted = replace(found, schema=replace(found.schema, library="pandas"))
     terminal.say(model.verdict_.sentence)
     decisions = group_similar_decisions([*model.schema_.decisions, *column_notes(fitted_of(model))])
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
     if len(decisions) > DECISIONS_SAID:
-        terminal.say(f"and {len(decisions) - DECISIONS_SAID} more columns were decided on: --json lists them")
+        more = len(decisions) - DECISIONS_SAID
+        terminal.say(f"and {more} more decision{'s' if more > 1 else ''} on columns: --json lists them")
     return model
 
 
@@ -244,10 +251,13 @@ def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
     >>> group_similar_decisions([f"column 'a' {same}", f"column 'b' {same}", "more"])
     ["columns 'a', 'b' hold 2 things: taken", 'more']
     """
+    from catalpa.explain.formatting import shortened
+
     columns: dict[str, list[str]] = {}
     for decision in decisions:
         match = re.fullmatch(r"column ('.*?'|\".*?\") (holds .*)", decision)
-        columns.setdefault(match[2] if match else decision, []).extend([match[1]] if match else [])
+        name = [repr(shortened(literal_eval(match[1]), NAME_SHOWN))] if match else []
+        columns.setdefault(match[2] if match else decision, []).extend(name)
     lines = []
     for text, names in columns.items():
         if len(names) < 2:

@@ -14,7 +14,7 @@ from catalpa.engines.local import opener_for
 from catalpa.engines.sources import without
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.labelled import TableElsewhere, table_for_rows
+from catalpa.estimator.labelled import TableElsewhere, columns_of_fit, table_for_rows
 from catalpa.estimator.naming import all_names
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.crosstab import Crosstab, crosstab
@@ -97,7 +97,7 @@ def compare(
     Comparison(5 rows: 80% stay together, adjusted Rand 0.17; .save('comparison.html') writes the page)
     """
     recipes = [fitted_of(one).recipe for one in (first, second) if isinstance(one, Clusterer)]
-    table = None if X is None else table_for_rows(X, sample_weight, *recipes)
+    table = None if X is None else table_for_rows(X, sample_weight)
     # Rows that moved are described as the first model with a recipe reads them.
     recipe = next((one for one in recipes if one is not None), None)
     if isinstance(table, TableElsewhere):
@@ -126,8 +126,8 @@ def compare(
 def _called(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
     """What the two clusterings are called: as given, by their column, or by their place."""
     if names is not None:
-        if isinstance(names, str) or len(names) != 2:
-            raise ParameterError(f"names is {names!r}; give two names, such as ('May', 'June').")
+        if not isinstance(names, list | tuple) or len(names) != 2:
+            raise ParameterError(f"names is {names!r:.60}; give two names, such as ('May', 'June').")
         return str(names[0]), str(names[1])
     one, other = (
         clustering if isinstance(clustering, str) else place
@@ -220,7 +220,8 @@ def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple
             raise ParameterError(
                 f"The {name} clustering is a model: give the table, compare(first, second, X)."
             )
-        return np.asarray(clustering._nearest(_without(X, columns))), _made_by(clustering)
+        rows = columns_of_fit(clustering, _without(X, columns))
+        return np.asarray(clustering._nearest(rows)), _made_by(clustering)
     if isinstance(clustering, str):
         if X is None:
             raise ParameterError(

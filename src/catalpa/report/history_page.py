@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 import catalpa
+from catalpa.engines.local import opener_for
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.labelled import crosstab_of_models
@@ -154,10 +155,12 @@ def history(
         "lines": _shares(texts),
         "changes_told": CHANGES_TOLD,
     }
-    return History(summary, records, fitted_of(steps[0].model).schema.library)
+    return History(summary, records, opener_for(steps[0].table).library)
 
 
 def _periods(items: Sequence[Any]) -> list[Period]:
+    if not isinstance(items, list | tuple):
+        raise ParameterError(f"history got {items!r:.60}; give a list of (label, model, X).")
     steps: list[Period] = []
     for one in items:
         if not isinstance(one, tuple) or len(one) not in (2, 3) or (len(one) == 2 and not steps):

@@ -265,6 +265,25 @@ class Mixture:
         """What every tied column gains over an independent one, in nats."""
         if self.forest is None or shared.pairs is None:
             return []
+        level = compiled.core_level()
+        if level is None:
+            return self._tie_gains_by_reference(shared)
+        counts, gains = shared.counts, np.empty(len(self.forest.edges))
+        _core.tie_gains(
+            np.ascontiguousarray(counts.by_category),
+            counts.sizes,
+            np.ascontiguousarray(shared.pairs),
+            self._category_priors,
+            self.units,
+            self.forest.price,
+            gains,
+            level,
+        )
+        return [float(gain) for gain in gains]
+
+    def _tie_gains_by_reference(self, shared: SharedCounts) -> list[float]:
+        """The same in NumPy: slow, readable, and the meaning of the compiled core."""
+        assert shared.pairs is not None
         # With the lift of these counts: that of earlier passes, when the clusters explained more or less of
         # the pairs, would count the same dependence twice or not at all.
         forest = self.forest_of(shared.counts, shared.pairs.sum(axis=0))

@@ -39,6 +39,7 @@ class Starts:
     open_engine: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
     together: IntArray | None = None  # (V, V); weight of the rows that have both of two categories, if known
     left_out: tuple[int, ...] = ()  # categorical columns that the leading axes take no notice of
+    runs: int = RUNS
 
     @cached_property
     def weights(self) -> IntArray:
@@ -50,7 +51,9 @@ class Starts:
     @cached_property
     def light(self) -> Block:
         """The rows in their lighter weights; as they are where they have none."""
-        return self.block if self.block.weights is None else replace(self.block, weights=self.weights)
+        if self.block.weights is None or self.weights is self.block.row_weights:
+            return self.block
+        return replace(self.block, weights=self.weights)
 
     @cached_property
     def engine(self) -> Engine:
@@ -70,7 +73,7 @@ class Starts:
         return Counts.of(self.block, nearest, k, self.axis)
 
     def spectral(self, k: int, rng: np.random.Generator) -> Counts:
-        """k-means on the rows' coordinates of multiple correspondence analysis, the best of ten runs."""
+        """k-means on the rows' coordinates of multiple correspondence analysis, the best of some runs."""
         points = self._points(k)
         positions = points.points(self.block, self.axis)
         largest = float(np.abs(positions).max(initial=0.0))
@@ -82,7 +85,7 @@ class Starts:
 
         away = partial(point_distances, np.ascontiguousarray(grid.T), drop=drop)
         best: tuple[float, Counts] | None = None
-        for _ in range(RUNS):
+        for _ in range(self.runs):
             chosen, _ = kmeans_plus_plus_rows(away, self.weights, k, rng)
             if len(chosen) < k:  # rows that differ may lie in one place on so few axes
                 return self.plus_plus(k, rng)
