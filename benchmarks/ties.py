@@ -28,7 +28,19 @@ from catalpa.metrics import adjusted_rand, clustering_accuracy
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results" / "ties.csv"
 FIRST_SEED = 2801
-COLUMNS = ("family", "seed", "ties", "ari", "certainty", "accuracy", "tied", "used", "columns", "gain", "seconds")
+COLUMNS = (
+    "family",
+    "seed",
+    "ties",
+    "ari",
+    "certainty",
+    "accuracy",
+    "tied",
+    "used",
+    "columns",
+    "gain",
+    "seconds",
+)
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"auto": {}, "none": {"ties": None}}
 ERROR = 0.05  # share of cells in which a copy differs from its column
 
@@ -126,10 +138,11 @@ FAMILIES: Mapping[str, tuple[str, int, Callable[[np.random.Generator], Planted]]
     "skipped": ("questions that are skipped together", 8, skipped),
     "trees": ("columns that follow each other", 8, trees),
     "1:50": ("clusters of sizes 50 : 10 : 1", 8, unequal),
-    **{f"noise {many}": (f"{many} columns of noise", 3, with_noise(many)) for many in (0, 50, 150, 300, 1000)},
+    **{
+        f"noise {many}": (f"{many} columns of noise", 3, with_noise(many)) for many in (0, 50, 150, 300, 1000)
+    },
     "independent": ("independent columns", 50, independent),
 }
-DEPENDENT = ("copied", "hierarchies", "skipped", "trees")
 
 
 def line(family: str, seed: int, table: Planted, ties: str) -> dict[str, Any]:

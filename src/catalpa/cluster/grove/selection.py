@@ -34,7 +34,7 @@ from catalpa.table.joined import JoinedAxis
 LEVEL = 0.05  # false discovery rate of associations
 FEWEST = 3  # columns that clusters are sought in: latent classes are not identified by fewer
 FEWEST_COLUMNS = 2 * FEWEST  # of a table from which columns are chosen
-# Of all columns, whose pairs are counted for the screening: that many, or as many as products of few rows allow.
+# Of all columns, whose pairs are counted for the screening: that many, or more if there are few rows.
 MOST_CATEGORIES, MOST_ONES, MOST_PRODUCTS = 4000, 5e7, 1e11
 QUARTERS = 4  # bins of a number for the screening
 ROUNDS = 5  # of choosing columns and fitting again
