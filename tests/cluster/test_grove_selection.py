@@ -228,6 +228,26 @@ def test_numbers_that_rise_or_fall_with_another_take_no_part(n_clusters, tmp_pat
     assert later.predict(other).tolist() == later.predict(copied).tolist()
 
 
+def test_numbers_that_became_bins_repeat_others_too(tmp_path):
+    frame, _, clusters = with_copies(0)
+    rng = np.random.default_rng(0)
+    income = rng.lognormal(3.0, 1.2, len(frame))
+    copied = frame.assign(income=income, tenth=income / 10, log=np.log(income), debt=-(income**2))
+    copied.loc[rng.random(len(frame)) < 0.1, "tenth"] = np.nan
+    model = Grove(3, random_state=0).fit(copied)
+    binned = {column.name for column in model.schema_.columns if column.binned}
+    assert binned == {"income", "tenth", "debt"}
+    # The logarithm is normal, and numbers come before bins.
+    pairs = model.tied_columns_[["column", "parent"]].to_numpy().tolist()
+    assert pairs == [["income", "log"], ["tenth", "log"], ["debt", "log"]]
+    assert model.columns_used_ == [*frame, "log"]
+    assert adjusted_rand(clusters, model.labels_) > 0.9
+    model.save(tmp_path / "model.json")
+    again = catalpa.load(tmp_path / "model.json")
+    assert again.tied_columns_.equals(model.tied_columns_)
+    assert again.predict(copied.assign(income=0.0, debt=-5.0)).tolist() == model.labels_.tolist()
+
+
 def test_rank_correlations_are_those_of_scipy():
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=(300, 2)).round(1)

@@ -101,8 +101,8 @@ def _pairs_by_column(table: SearchTable, block: Block, axis: Axis) -> Callable[[
 
 def left_out_columns(table: SearchTable, repeats: Sequence[tuple[int, int]]) -> IntArray:
     """Columns of names, and numbers that repeat others; none if little is left without them."""
-    numbers = np.asarray([column for column, _ in repeats], dtype=np.int64) + table.axis.n_columns
-    columns = np.concatenate([columns_of_names(table), numbers])
+    numbers = [column_of_number(column, table) for column, _ in repeats]
+    columns = np.union1d(columns_of_names(table), np.asarray(numbers, dtype=np.int64))
     if not len(columns) or len(table.on(columns_beside(columns, table)).block) < FEWEST_ROWS:
         return columns[:0]
     return columns
@@ -124,8 +124,9 @@ def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
     """Numbers that rise or fall with an earlier one, and that one, by their number among the numbers.
 
     They do if their rank correlation in the rows of the search is at least .98; of several the first stays.
+    Numbers that became bins follow the others, and are compared by their bins.
     """
-    numbers, weights = table.block.numbers, table.block.row_weights.astype(np.float64)
+    numbers, weights = numbers_and_bins(table), table.block.row_weights.astype(np.float64)
     n = numbers.shape[1]
     if n < 2 or weights.sum() < LEAST_TIED_ROWS * table.units_per_weight:
         return ()
@@ -141,6 +142,26 @@ def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
                 found[column] = one
                 break
     return tuple(found.items())
+
+
+def bins_of(table: SearchTable) -> list[int]:
+    """Columns of bins that were made from numbers."""
+    return [column for column, may_be in enumerate(table.marginals.may_be_tied) if not may_be]
+
+
+def column_of_number(number: int, table: SearchTable) -> int:
+    """The column, among categories and then numbers, of a number or, behind these, a column of bins."""
+    numeric = table.block.numbers.shape[1]
+    return table.axis.n_columns + number if number < numeric else bins_of(table)[number - numeric]
+
+
+def numbers_and_bins(table: SearchTable) -> FloatArray:  # (n, numbers and columns of bins)
+    """The numbers, and behind them the bins of the others; NaN where missing."""
+    columns = [table.block.numbers]
+    for column in bins_of(table):
+        bins = table.block.column(column).astype(np.float64)
+        columns.append(np.where(bins < table.marginals.ordered[column], bins, np.nan)[:, None])
+    return np.concatenate(columns, axis=1)
 
 
 def centred_ranks(column: FloatArray, weights: FloatArray) -> FloatArray:  # (n,)
