@@ -5,8 +5,8 @@ the number of clusters is chosen, with an engine that notes every pass over the 
 blocks of rows, what comes back from them (both pickled and weighed), and the processor time. Dask's scheduler
 is timed with tasks that do nothing. The rest is arithmetic: rows divide evenly over cores, a sum is made in
 steps of eight, and the network and the store deliver what ``--network`` and ``--store`` say. Parsing the
-store's files is not in it. What the driver does between the passes (the search on a sample) does not depend on
-the number of rows, and is taken as measured here.
+store's files is not in it. What the driver does between the passes (the search on a sample) does not depend
+on the number of rows, and is taken as measured here.
 """
 
 from __future__ import annotations
@@ -233,13 +233,15 @@ def plan(
     }
     for work in works:
         seconds = [there.pass_seconds(rows, visit, work.rows) for visit in work.visits]
+        moved = np.mean([there.moved(one) for one in work.visits])
+        minutes = (reading + encoding + sum(seconds) + work.between_seconds) / 60
         lines |= {
             f"{work.title}: passes": f"{len(seconds)}",
             f"{work.title}: mean pass": f"{np.mean(seconds):.1f} s",
             f"{work.title}: longest pass": f"{max(seconds):.1f} s",
-            f"{work.title}: bytes moved in a pass": f"{np.mean([there.moved(one) for one in work.visits]):,.0f}",
+            f"{work.title}: bytes moved in a pass": f"{moved:,.0f}",
             f"{work.title}: on the driver": f"{work.between_seconds:,.0f} s",
-            f"{work.title}: in all": f"{(reading + encoding + sum(seconds) + work.between_seconds) / 60:.1f} min",
+            f"{work.title}: in all": f"{minutes:.1f} min",
         }
     return lines
 

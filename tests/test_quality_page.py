@@ -105,12 +105,17 @@ def generated():
     """Runs with and without ties."""
     fields = ("family", "seed", "ties", "ari", "certainty", "accuracy", "tied", "used", "columns")
     lines = [("copied", 1, "auto", 0.8, 0.9, 0.8, 5, 18, 18), ("copied", 1, "none", 0.2, 0.9, 0.3, 0, 18, 18)]
-    lines += [("copied", 2, "auto", 0.6, 0.8, 0.8, 4, 18, 18), ("copied", 2, "none", 0.4, 0.9, 0.4, 0, 18, 18)]
+    lines += [
+        ("copied", 2, "auto", 0.6, 0.8, 0.8, 4, 18, 18),
+        ("copied", 2, "none", 0.4, 0.9, 0.4, 0, 18, 18),
+    ]
     return pd.DataFrame(lines, columns=fields)
 
 
 def test_generated_tables_are_averaged_by_kind():
-    row = "| a column and five copies of it | 2 | **0.700** | <u>0.300</u> | +0.050 | +0.550 | 4.5 | 18 of 18 |"
+    row = (
+        "| a column and five copies of it | 2 | **0.700** | <u>0.300</u> | +0.050 | +0.550 | 4.5 | 18 of 18 |"
+    )
     assert row in page(made(usual))
 
 

@@ -116,8 +116,8 @@ class CatalpaEstimator(_Stage, HasWeightCol, Estimator):
 
     @staticmethod
     def _loaded(path: str, metadata: Any) -> CatalpaEstimator:  # noqa: ARG004 - the model's is in a file
-        kept = metadata["clusterer"]
-        return CatalpaEstimator(find_method(kept["method"]).estimator(**kept["settings"]))
+        document = metadata["clusterer"]
+        return CatalpaEstimator(find_method(document["method"]).estimator(**document["settings"]))
 
 
 class CatalpaModel(_Stage, Model):

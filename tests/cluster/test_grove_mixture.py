@@ -15,7 +15,7 @@ from catalpa.cluster.grove.em import EnginePasses, MixtureFit, iterate, plain_pa
 from catalpa.cluster.grove.mixture import Marginals, Mixture
 from catalpa.engines.local import LocalEngine
 from catalpa.steps.assign import share_and_count
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, Rows
@@ -41,7 +41,7 @@ def mixture_of(
         nothing,
         nothing,
     )
-    return Mixture(marginals, prior, free_sizes, float(WHOLE))
+    return Mixture(marginals, prior, free_sizes, float(FULL_SHARE))
 
 
 def smoothed(share: float = 0.9) -> SharedCounts:
@@ -76,7 +76,7 @@ class TestTheWorkedExample:
     def test_shares_after_a_plain_pass(self, prior, expected):
         mixture = mixture_of(BLOCK, AXIS, prior)
         found, *_ = shares(BLOCK, to_fixed_point_shares(mixture.scores(smoothed()), AXIS))
-        np.testing.assert_allclose(found[:, 0] / WHOLE, expected, atol=6e-5)
+        np.testing.assert_allclose(found[:, 0] / FULL_SHARE, expected, atol=6e-5)
 
     @pytest.mark.parametrize(
         ("prior", "expected"),
@@ -89,7 +89,7 @@ class TestTheWorkedExample:
         mixture = mixture_of(BLOCK, AXIS, prior)
         plain_table, second = mixture.both_scores(smoothed())
         fixed = to_fixed_point_shares(plain_table, AXIS, second)
-        np.testing.assert_allclose(shares(BLOCK, fixed)[0][:, 0] / WHOLE, expected, atol=6e-5)
+        np.testing.assert_allclose(shares(BLOCK, fixed)[0][:, 0] / FULL_SHARE, expected, atol=6e-5)
 
     def test_evidence_from_plain_pass_to_plain_pass(self):
         mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), smoothed(), []
@@ -195,7 +195,7 @@ def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, free_sizes)
     shared = SharedCounts.smoothed(Counts.of(block, labels, k, axis), 0.9)
     engine = LocalEngine(Rows(axis, [block]))
     # Costs are rounded to 2**-17 bits per cell, logarithms to 4e-6 bits per row.
-    slack = float(shared.counts.sizes.sum()) / WHOLE * (axis.n_columns + 2) * 1e-5
+    slack = float(shared.counts.sizes.sum()) / FULL_SHARE * (axis.n_columns + 2) * 1e-5
     for _ in range(12):
         centre = mixture.categorical.centre(*mixture.categorical.rows(shared.counts))
         before = log_posterior(block, axis, mixture, shared, centre)

@@ -13,7 +13,7 @@ from catalpa.cluster.grove.mixture import Marginals, Mixture
 from catalpa.cluster.grove.ties import TiedForest
 from catalpa.engines.local import LocalEngine
 from catalpa.steps import compiled
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts, count_all
 from catalpa.table.blocks import Axis, Block, Rows
 from catalpa.table.joined import JoinedAxis
 
@@ -39,7 +39,7 @@ def begun(k: int, *, n: int = 150, weights=None, free_sizes: bool = False, sizes
         return LocalEngine(Rows(axis, [block]))
 
     start = SharedCounts.smoothed(Counts.of(block, rng.integers(k, size=n), k, axis), 0.9)
-    mixture = Mixture(marginals, 2.5, free_sizes, float(WHOLE))
+    mixture = Mixture(marginals, 2.5, free_sizes, float(FULL_SHARE))
     packed = compiled.pack(block, axis, k), compiled.soft_numbers(block)
     held = SearchRows(block, engine(), packed, engine())
     return mixture, held, start

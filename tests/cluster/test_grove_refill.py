@@ -14,7 +14,7 @@ from catalpa.cluster.grove.refill import with_moved_rows
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.local import LocalEngine
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.scores import to_fixed_point
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Rows, collapse
@@ -51,8 +51,8 @@ def test_clusters_that_are_all_alike_are_told_apart_by_one_row_each():
     filled = with_moved_rows(search.table, found)
     assert set(labels_of(search, filled)) == {0, 1, 2}
     counts = filled.shared.counts
-    assert counts.sizes.sum() == 5 * WHOLE
-    np.testing.assert_array_equal(counts.by_category.sum(axis=0), [n * WHOLE for n in (2, 2, 1, 3, 2)])
+    assert counts.sizes.sum() == 5 * FULL_SHARE
+    np.testing.assert_array_equal(counts.by_category.sum(axis=0), [n * FULL_SHARE for n in (2, 2, 1, 3, 2)])
 
 
 def test_a_moved_row_is_wholly_in_its_cluster_and_adds_no_entropy():
@@ -60,9 +60,9 @@ def test_a_moved_row_is_wholly_in_its_cluster_and_adds_no_entropy():
     found = all_alike(search, 2)
     before, after = found.shared, with_moved_rows(search.table, found).shared
     # One row of three, shared by halves before: a bit of entropy less.
-    assert before.log / WHOLE == pytest.approx(3.0, abs=1e-4)
-    assert (before.log - after.log) / WHOLE == pytest.approx(1.0, abs=1e-4)
-    assert sorted(after.counts.sizes / WHOLE) == pytest.approx([1.0, 2.0], abs=1e-4)
+    assert before.log / FULL_SHARE == pytest.approx(3.0, abs=1e-4)
+    assert (before.log - after.log) / FULL_SHARE == pytest.approx(1.0, abs=1e-4)
+    assert sorted(after.counts.sizes / FULL_SHARE) == pytest.approx([1.0, 2.0], abs=1e-4)
 
 
 @given(st.integers(0, 2**31), st.integers(2, 5), st.booleans())
@@ -84,7 +84,7 @@ def test_without_rows_to_move_it_ends():
 def test_a_row_that_is_alone_in_its_cluster_stays():
     search = search_of([["a", "x"], ["b", "y"], ["b", "z"], ["b", "w"]])
     labels = np.array([0, 1, 1, 1])  # rows are sorted by content
-    hard = Counts.of(search.table.block, labels, 3, search.table.axis).map(lambda part: part * WHOLE)
+    hard = Counts.of(search.table.block, labels, 3, search.table.axis).map(lambda part: part * FULL_SHARE)
     halved = hard.map(np.copy)
     for part in halved.arrays:  # the third cluster is half of the first, and nearest to no row
         part[2] = part[0] // 2

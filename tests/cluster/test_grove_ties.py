@@ -20,7 +20,7 @@ from catalpa.cluster.grove.mixture import Marginals, Mixture
 from catalpa.cluster.grove.ties import PairCounts, TiedForest, exact_gain, expected_pairs, lift_of
 from catalpa.datasets import make_categorical
 from catalpa.metrics import adjusted_rand
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts, cooccurrences, count_all
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts, cooccurrences, count_all
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block
@@ -40,7 +40,7 @@ ENTROPY = -8 * (0.95 * np.log(0.95) + 0.05 * np.log(0.05))  # of the start, whic
 def mixture(parents=None, k=2) -> Mixture:
     none = np.zeros(0)
     marginals = Marginals(AXIS, count_all(BLOCK, AXIS).shares(AXIS)[0], (0, 0, 0), none, none, none)
-    plain = Mixture(marginals, 1.0, False, float(WHOLE))
+    plain = Mixture(marginals, 1.0, False, float(FULL_SHARE))
     if parents is None:
         return plain
     joined = JoinedAxis(AXIS, parents)
@@ -119,7 +119,7 @@ class TestTheWorkedExample:
     def test_responsibilities_after_a_pass(self, tables, responsibilities):
         first, *second = mixture((-1, -1, 1)).both_scores(started(HALVES))[:tables]
         found = shares(BLOCK, to_fixed_point_shares(first, AXIS, *second))[0]
-        np.testing.assert_allclose(found[:, 0] / WHOLE, responsibilities, atol=6e-5)
+        np.testing.assert_allclose(found[:, 0] / FULL_SHARE, responsibilities, atol=6e-5)
 
     @pytest.mark.parametrize(
         ("parents", "gain"), [((-1, -1, 1), -6.0985), ((-1, 0, -1), -4.8260), ((-1, -1, 0), -3.6392)]
@@ -154,7 +154,7 @@ def test_tied_passes_and_evidence_are_those_of_the_oracle(seed, prior, k):
     axis, block = Axis(sizes), Block(codes.astype(np.uint8), np.zeros((n, 0)))
     labels, none = rng.integers(0, k, n), np.zeros(0)
     marginals = Marginals(axis, count_all(block, axis).shares(axis)[0], (0,) * 4, none, none, none)
-    plain = Mixture(marginals, prior, False, float(WHOLE))
+    plain = Mixture(marginals, prior, False, float(FULL_SHARE))
     start = SharedCounts.smoothed(Counts.of(block, labels, k, axis), 0.9)
     rows = [tuple(row) for row in codes.tolist()]
     own = [[0.9 * (j == label) + 0.1 / k for j in range(k)] for label in labels]
@@ -168,7 +168,7 @@ def test_tied_passes_and_evidence_are_those_of_the_oracle(seed, prior, k):
 
     for tables, two in ((1, False), (2, True)):
         first, *second = tied.both_scores(start)[:tables]
-        found = shares(block, to_fixed_point_shares(first, axis, *second))[0] / WHOLE
+        found = shares(block, to_fixed_point_shares(first, axis, *second))[0] / FULL_SHARE
         expected_shares = oracle.tied_pass(rows, own, prior, {1: 0, 3: 2}, two_tables=two)
         np.testing.assert_allclose(found, expected_shares, atol=2e-4)
     gains = [oracle.tie_gain(rows, own, prior, column, parent) for column, parent in ((1, 0), (3, 2))]
@@ -261,7 +261,7 @@ def test_the_core_finds_what_tied_columns_gain_as_the_reference_does(core, level
     marginals = replace(marginals, ordered=tuple(min(one, 2) for one in marginals.ordered))
     joined = JoinedAxis(axis, (-1, 0, -1, 1, 5, -1))
     forest = TiedForest(TiedColumns(joined, rng.uniform(0.5, 2.0, joined.pairs)), 1.5)
-    tied = Mixture(marginals, 2.5, False, float(WHOLE), forest)
+    tied = Mixture(marginals, 2.5, False, float(FULL_SHARE), forest)
     labels = rng.integers(0, k, n)
     start = SharedCounts.smoothed(Counts.of(block, labels, k, axis), 0.9)
     counts = Counts.of(joined.join(block), labels, k, joined.axis)
@@ -372,7 +372,7 @@ def test_passes_over_all_rows_hold_the_columns_that_the_sample_ties():
     frame, clusters = copied(0, n=2000)
     model = Grove(3, random_state=0).fit(frame)
     assert adjusted_rand(clusters, model.labels_) > 0.8
-    assert model._fitted.outcome.shared["pair_counts"].sum() == 4 * 2000 * WHOLE
+    assert model._fitted.outcome.shared["pair_counts"].sum() == 4 * 2000 * FULL_SHARE
     assert model.labels_.tolist() == model.predict(frame).tolist()
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalpa.steps.assign import SharedMemory, share_and_count
-from catalpa.steps.counts import WHOLE, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, SharedCounts
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import FixedShares, to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block
@@ -191,7 +191,13 @@ def test_more_full_rows_in_one_place_than_32_bits_hold_are_counted(levels, core,
     table = np.full((5, k), 100.0)
     table[:, k - 1] = 0.0
     expected = assert_cores_agree(levels, core, Case(block, [to_fixed_point_shares(Scores.of(table), axis)]))
-    assert expected[0][0].counts.by_category[k - 1].tolist() == [0, 13_000 * WHOLE, 0, 13_000 * WHOLE, 0]
+    assert expected[0][0].counts.by_category[k - 1].tolist() == [
+        0,
+        13_000 * FULL_SHARE,
+        0,
+        13_000 * FULL_SHARE,
+        0,
+    ]
 
 
 @pytest.mark.parametrize(

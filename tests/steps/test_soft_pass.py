@@ -9,7 +9,7 @@ import pytest
 
 from catalpa.errors import ParameterError
 from catalpa.steps.assign import share_and_count
-from catalpa.steps.counts import WHOLE
+from catalpa.steps.counts import FULL_SHARE
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft import reference as soft_reference
 from catalpa.steps.soft.scores import LN_TWO, MOST_CLUSTERS, FixedShares, to_fixed_point_shares
@@ -94,7 +94,7 @@ def test_a_cost_of_one_bit_halves_a_share_at_any_coarseness():
 def test_from_21_bits_on_a_cluster_gets_nothing():
     for behind, share in ((21 << 16, 0), (20 << 16, 1)):
         shared, memory = share_and_count(rows(1), None, costing([0, behind]), keep=True)
-        assert memory.shares.tolist() == [[WHOLE - share, share]]
+        assert memory.shares.tolist() == [[FULL_SHARE - share, share]]
         assert shared.gap == share * behind
 
 
@@ -102,8 +102,8 @@ def test_a_second_table_counts_by_the_shares_of_the_first_round():
     # Half a row each at first, so half of one bit is added: 2 ** -0.5 / (1 + 2 ** -0.5) = 0.414214.
     _, memory = share_and_count(rows(1), None, costing([0, 0], rises=[1 << 16, 0]), keep=True)
     first, second = memory.shares[0]
-    assert first + second == WHOLE
-    assert first / WHOLE == pytest.approx(0.414214, abs=2e-6)
+    assert first + second == FULL_SHARE
+    assert first / FULL_SHARE == pytest.approx(0.414214, abs=2e-6)
 
 
 def test_counts_add_up_weight_times_share():
@@ -113,9 +113,12 @@ def test_counts_add_up_weight_times_share():
         [[0.0, 100.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
     )  # the first row is the first cluster's
     shared, _ = share_and_count(block, None, to_fixed_point_shares(Scores.of(table), axis), keep=False)
-    half = 3 * WHOLE // 2
-    assert shared.counts.by_category.tolist() == [[WHOLE, half, 0, WHOLE + half], [0, half, 0, half]]
-    assert shared.counts.sizes.tolist() == [WHOLE + half, half]
+    half = 3 * FULL_SHARE // 2
+    assert shared.counts.by_category.tolist() == [
+        [FULL_SHARE, half, 0, FULL_SHARE + half],
+        [0, half, 0, half],
+    ]
+    assert shared.counts.sizes.tolist() == [FULL_SHARE + half, half]
     assert shared.led.tolist() == [2, 0]
 
 
@@ -126,14 +129,14 @@ def test_numbers_are_summed_by_share_and_missing_ones_add_nothing():
     counts = share_and_count(block, None, to_fixed_point_shares(scores, EMPTY), keep=False)[0].counts
     assert counts.sums.tolist() == [[5 << 29]]  # 0.5 + 2 * 1 in 2 ** -30
     assert counts.squares.tolist() == [[(1 << 28) + (2 << 30)]]
-    assert counts.seen.tolist() == [[3 * WHOLE]]
+    assert counts.seen.tolist() == [[3 * FULL_SHARE]]
 
 
 def test_change_and_moved_compare_with_the_pass_before():
     block = rows(2, np.array([1, 5]))
     _, memory = share_and_count(block, None, costing([0, 40 << 16]), keep=True)
     shared, _ = share_and_count(block, memory, costing([40 << 16, 0]), keep=True)
-    assert shared.change == 6 * 2 * WHOLE
+    assert shared.change == 6 * 2 * FULL_SHARE
     assert shared.counts.moved == 2
     again, _ = share_and_count(block, memory, costing([0, 40 << 16]), keep=True)
     assert (again.change, again.counts.moved) == (0, 0)
@@ -145,7 +148,7 @@ def test_every_row_is_shared_out_whole():
     for k in (1, 2, 7, 8, 30, 200, MOST_CLUSTERS):
         block, scores = planted(rng, 50, axis, k)
         _, memory = share_and_count(block, None, to_fixed_point_shares(scores, axis), keep=True)
-        assert (memory.shares.sum(axis=1) == WHOLE).all()
+        assert (memory.shares.sum(axis=1) == FULL_SHARE).all()
         assert (memory.shares >= 0).all()
 
 
@@ -172,7 +175,7 @@ def test_shares_and_sums_are_those_of_floating_point(k):
     shared, memory = share_and_count(block, None, fixed, keep=True)
     costs = true_costs(block, scores, axis)
     wanted = soft(costs)
-    assert np.abs(memory.shares / WHOLE - wanted).max() <= 1e-5 + k * 2.0**-20
+    assert np.abs(memory.shares / FULL_SHARE - wanted).max() <= 1e-5 + k * 2.0**-20
     likelihood = block.weights @ (np.log(np.exp(-costs).sum(axis=1)))
     assert fixed.log_likelihood(shared) == pytest.approx(likelihood, rel=1e-5)
     entropy = -(block.weights @ (wanted * np.log(wanted)).sum(axis=1))
@@ -186,13 +189,13 @@ def test_the_gap_follows_from_the_counts_where_costs_are_sums_of_entries():
     shared, _ = share_and_count(block, None, fixed, keep=False)
     counts = shared.counts
     cost = int((counts.by_category * fixed.table.T.astype(np.int64)).sum() + counts.sizes @ fixed.anchor)
-    assert shared.gap == cost - counts.cost * WHOLE
+    assert shared.gap == cost - counts.cost * FULL_SHARE
 
 
 def test_as_many_equal_clusters_as_are_allowed_leave_no_share_below_zero():
     _, memory = share_and_count(rows(1), None, costing([5] * MOST_CLUSTERS), keep=True)
     assert memory.shares.min() >= 0
-    assert memory.shares.sum() == WHOLE
+    assert memory.shares.sum() == FULL_SHARE
 
 
 def test_more_clusters_than_rows_can_be_shared_between_are_refused():
@@ -213,7 +216,7 @@ def test_a_second_table_far_below_the_first_still_fits():
     block = Block(np.zeros((1, 10), dtype=np.uint8), np.zeros((1, 0)))
     _, memory = share_and_count(block, None, fixed, keep=True)
     assert fixed.coarser > to_fixed_point_shares(Scores.of(high), axis).coarser
-    assert memory.shares.tolist() == [[WHOLE, 0]]
+    assert memory.shares.tolist() == [[FULL_SHARE, 0]]
 
 
 @pytest.mark.parametrize("second", [False, True], ids=["one table", "two tables"])

@@ -1,4 +1,4 @@
-"""``catalpa export``: what a model found in a table, as files for other programs."""
+"""``catalpa export``: results of a model on a table, as files for other programs."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class OfficeFiles:
     charts: Annotated[Path | None, typer.Option(help="Folder for every chart as SVG and PNG.")] = None
     form: Annotated[
         Path | None,
-        typer.Option(help="Form that finds the cluster from few columns, as .html, .xlsx or .sql."),
+        typer.Option(help="Form that assigns rows by a few columns, as .html, .xlsx or .sql."),
     ] = None
-    form_columns: Annotated[int, typer.Option("--form-columns", min=1, help="Most columns of the form.")] = 6
+    form_columns: Annotated[int, typer.Option("--form-columns", min=1, help="Maximum number of columns.")] = 6
     append: Annotated[
         Path | None,
         typer.Option(help=f"The table with a column of clusters, as {', '.join(APPENDED)} by its suffix."),
@@ -52,15 +52,15 @@ class OfficeFiles:
 
     @property
     def drawings(self) -> list[Path]:
-        """Every file that there may be in the folder of charts."""
+        """All files that may be written to the folder of charts."""
         from catalpa.report.chart_files import FILES
 
         return [] if self.charts is None else [self.charts / name for name in FILES]
 
     def check(self, *, force: bool) -> None:
-        """Raise before the work begins if a file could not be written after it."""
+        """Raise an error before the work starts if a file cannot be written."""
         if not self.paths and self.charts is None:
-            raise ParameterError("No file is named. Say what to write, such as --xlsx out.xlsx.")
+            raise ParameterError("No output file is given. Name at least one, such as --xlsx out.xlsx.")
         for option, path, able in (("--append", self.append, APPENDED), ("--form", self.form, FORMS)):
             if path is not None and path.suffix.lower() not in able:
                 raise ParameterError(f"{option} is {str(path)!r}; its name must end in {', '.join(able)}.")
@@ -87,7 +87,7 @@ def export(
     files: OfficeFiles,
     against: Annotated[
         list[str] | None,
-        typer.Option(help="Column to cross with the clusters; may be given several times."),
+        typer.Option(help="Column to cross-tabulate with the clusters; may be repeated."),
     ] = None,
     weight: options.Weight = None,
     title: Annotated[
@@ -101,7 +101,7 @@ def export(
     force: options.Force = False,
     terminal: Terminal,
 ) -> None:
-    """Write what a model found in a table as files for other programs.
+    """Write the results of a model on a table as files for other programs.
 
     For example:
 
@@ -121,9 +121,9 @@ def export(
 
     with terminal.listening():
         fitted = load(model)
-        given = open_input(TableSource(table, csv))
-        terminal.say_all(given.notes)
-        rows = given.rows
+        data = open_input(TableSource(table, csv))
+        terminal.say_all(data.notes)
+        rows = data.rows
         columns = listed(against) or []
         named = [("--against", name) for name in columns] + ([("--weight", weight)] if weight else [])
         for option, name in named:
@@ -131,39 +131,39 @@ def export(
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
             if name not in rows.column_names:
                 raise ParameterError(
-                    f"{option} names {name!r}, which is no column. The columns are {rows.column_names}."
+                    f"{option} names {name!r}, which is not a column. The columns are {rows.column_names}."
                 )
         weights = None if weight is None else weights_of(weight, rows)
-        found = findings(fitted, rows, columns, weights, title or title_of(table))
-        for path, content in _contents(files, found, labelled=not without_rows, quote=quote_formulas):
+        results = findings(fitted, rows, columns, weights, title or title_of(table))
+        for path, content in _contents(files, results, labelled=not without_rows, quote=quote_formulas):
             _write(path, content())
             terminal.wrote(path)
         if files.form is not None:
-            _write_form(files.form, found, rows, weights, files.form_columns, terminal)
+            _write_form(files.form, results, rows, weights, files.form_columns, terminal)
         if files.charts is not None:
-            for name, drawn in chart_files(found):
-                _write(files.charts / name, drawn)
+            for name, chart in chart_files(results):
+                _write(files.charts / name, chart)
             terminal.say(f"wrote charts into {files.charts}")
 
 
 def _contents(
-    files: OfficeFiles, found: Findings, *, labelled: bool, quote: bool
+    files: OfficeFiles, findings: Findings, *, labelled: bool, quote: bool
 ) -> list[tuple[Path, Callable[[], bytes]]]:
-    """The files that were asked for, and how each is made."""
+    """The requested files, and functions that create them."""
     from catalpa.report.markdown_file import Markdown
     from catalpa.report.slides_file import Slides
     from catalpa.report.workbook_file import Workbook
 
-    made: list[tuple[Path | None, Callable[[], bytes]]] = [
-        (files.xlsx, lambda: Workbook(found, labelled).to_bytes()),
-        (files.pptx, Slides(found).to_bytes),
-        (files.md, Markdown(found).to_bytes),
-        (files.append, lambda: labelled_bytes(found, files.append or Path(), quote_formulas=quote)),
+    outputs: list[tuple[Path | None, Callable[[], bytes]]] = [
+        (files.xlsx, lambda: Workbook(findings, labelled).to_bytes()),
+        (files.pptx, Slides(findings).to_bytes),
+        (files.md, Markdown(findings).to_bytes),
+        (files.append, lambda: labelled_bytes(findings, files.append or Path(), quote_formulas=quote)),
     ]
-    return [(path, content) for path, content in made if path is not None]
+    return [(path, content) for path, content in outputs if path is not None]
 
 
-def labelled_bytes(found: Findings, path: Path, *, quote_formulas: bool = False) -> bytes:
+def labelled_bytes(findings: Findings, path: Path, *, quote_formulas: bool = False) -> bytes:
     """The table with its clusters in front, in the format of the file's suffix."""
     import pyarrow as pa
 
@@ -172,10 +172,10 @@ def labelled_bytes(found: Findings, path: Path, *, quote_formulas: bool = False)
 
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
-        head = [*found.label_names, *found.table.columns]
-        return table_workbook(head, found.labelled_rows())
-    labels = label_columns(found.view.model, found.row_labels).rename_columns(found.label_names)
-    rows = found.table.to_arrow()
+        head = [*findings.label_names, *findings.table.columns]
+        return table_workbook(head, findings.labelled_rows())
+    labels = label_columns(findings.view.model, findings.row_labels).rename_columns(findings.label_names)
+    rows = findings.table.to_arrow()
     table = pa.table([*labels.columns, *rows.columns], [*labels.column_names, *rows.column_names])
     if suffix in (".csv", ".tsv"):
         text = csv_text(table, quote_formulas=quote_formulas, delimiter="\t" if suffix == ".tsv" else ",")
@@ -204,16 +204,20 @@ def _write(path: Path, content: bytes) -> None:
     save_bytes(path, content)
 
 
-def _write_form(path: Path, found: Findings, rows: Any, weights: Any, most: int, terminal: Terminal) -> None:
+def _write_form(
+    path: Path, findings: Findings, rows: Any, weights: Any, most: int, terminal: Terminal
+) -> None:
     from catalpa.cli.outputs import make_folder
     from catalpa.explain.formatting import percent
     from catalpa.report.short_form_page import short_form
 
-    made = short_form(found.view.model, rows, most=most, sample_weight=weights, title=found.summary["title"])
+    form = short_form(
+        findings.view.model, rows, most=most, sample_weight=weights, title=findings.summary["title"]
+    )
     make_folder(path.absolute().parent)
-    made.save(path)
+    form.save(path)
     terminal.say(
-        f"the form asks for {', '.join(made.columns)}: it reproduces {percent(made.accuracy)} of held-out "
-        f"labels ({percent(made.baseline)} without)"
+        f"the form asks for {', '.join(form.columns)}: it reproduces {percent(form.accuracy)} of held-out "
+        f"labels ({percent(form.baseline)} without)"
     )
     terminal.wrote(path)

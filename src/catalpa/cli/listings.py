@@ -1,4 +1,4 @@
-"""``catalpa methods`` and ``catalpa datasets``: what can be asked for by name."""
+"""``catalpa methods`` and ``catalpa datasets``: lists of methods and data sets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def methods(json: AsJson = False) -> None:
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(help="A data set to write as CSV; without it, all are listed.")
+        str | None, typer.Argument(help="Data set to write as CSV; without it, all are listed.")
     ] = None,
     *,
     destination: Destination,
@@ -63,21 +63,21 @@ def datasets(
         head = ("name", "rows", "columns", "clusters", "available", "title")
         _list(terminal, list_datasets().to_dict("records"), head, head)
         return
-    # Before the data set is fetched, which may take minutes.
+    # Checked before the download, which may take minutes.
     destination.check()
     from catalpa.cli.tables import csv_text
 
-    found = load(name)
+    dataset = load(name)
     # On standard error, so that the table itself can be piped into another program.
-    terminal.say(f"{found.title}: {found.citation}")
+    terminal.say(f"{dataset.title}: {dataset.citation}")
     if destination.output is not None or not terminal.json:
-        destination.write(csv_text(found.frame.assign(**{"class": found.target})))
+        destination.write(csv_text(dataset.frame.assign(**{"class": dataset.target})))
         terminal.wrote(destination.output)
     if terminal.json:
-        rows, columns = found.frame.shape
+        rows, columns = dataset.frame.shape
         files = [] if destination.output is None else [str(destination.output)]
-        facts = {"name": found.name, "rows": rows, "columns": columns, "clusters": found.n_clusters}
-        terminal.show_json({**facts, "title": found.title, "citation": found.citation, "files": files})
+        facts = {"name": dataset.name, "rows": rows, "columns": columns, "clusters": dataset.n_clusters}
+        terminal.show_json({**facts, "title": dataset.title, "citation": dataset.citation, "files": files})
 
 
 def _list(terminal: JsonTerminal, facts: Any, shown: Sequence[str], head: Sequence[str]) -> None:

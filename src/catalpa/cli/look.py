@@ -1,4 +1,4 @@
-"""``catalpa look``: what a table is, before it is clustered."""
+"""``catalpa look``: inspect a table before clustering."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def look(
 
     with terminal.listening():
         source = TableSource(table, csv, listed(columns), listed(drop))
-        given = open_input(source, stream=stream)
-        seen = looked_at(given.rows, proposals).of_file(given.findings, given.dialect)
+        data = open_input(source, stream=stream)
+        seen = looked_at(data.rows, proposals).of_file(data.findings, data.dialect, data.codebook)
         if save is not None:
             seen.recipe.save(save)
         if report is not None:
@@ -55,8 +55,13 @@ def look(
     if terminal.json:
         findings = [line.record() for line in seen.lines]
         size = {"rows": seen.rows, "columns": seen.columns, "looked_at": seen.looked_at}
-        told = {**size, "findings": findings, "recipe": seen.recipe.to_dict(), "warnings": terminal.warnings}
-        terminal.show_json(told)
+        record = {
+            **size,
+            "findings": findings,
+            "recipe": seen.recipe.to_dict(),
+            "warnings": terminal.warnings,
+        }
+        terminal.show_json(record)
         return
     terminal.show(str(seen))
     terminal.wrote(save, report)

@@ -82,15 +82,15 @@ def write_texts(path: Path | None, texts: Iterable[str]) -> None:
             print(text, end="")
         return
     make_folder(path.absolute().parent)
-    told = partial(reraise_as, OutputError, f"{str(path)!r} cannot be written")
+    as_output_error = partial(reraise_as, OutputError, f"{str(path)!r} cannot be written")
     with ExitStack() as written:
-        with told():
+        with as_output_error():
             stream = written.enter_context(open_atomically(path))
         # The next piece is made outside: a file that it is read from may fail too, and is not this one.
         for text in texts:
-            with told():
+            with as_output_error():
                 stream.write(text.encode("utf-8"))
-        with told():
+        with as_output_error():
             written.close()
 
 
@@ -106,13 +106,13 @@ def write_together(folder: Path, files: Sequence[tuple[str, Iterable[str]]]) -> 
     with ExitStack() as drafts:
         # Left in the opposite order: the first file takes its place first.
         for path, (_, texts) in zip(reversed(paths), reversed(files), strict=True):
-            told = partial(reraise_as, OutputError, f"{str(path)!r} cannot be written")
-            with told():
+            as_output_error = partial(reraise_as, OutputError, f"{str(path)!r} cannot be written")
+            with as_output_error():
                 stream = drafts.enter_context(open_atomically(path))
             for text in texts:
-                with told():
+                with as_output_error():
                     stream.write(text.encode("utf-8"))
-            with told():
+            with as_output_error():
                 _keep_rights(path, Path(stream.name))
         with reraise_as(OutputError, f"The files in {str(folder)!r} cannot be replaced"):
             for path in reversed(paths[1:]):

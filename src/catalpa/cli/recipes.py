@@ -1,4 +1,4 @@
-"""The recipe of a command: what was given, or what is found in the table and safe.
+"""The recipe of a command: the given one, or the safe findings of the table.
 
 Commands import this module when they run, as ``tables``.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from catalpa.cli.options import Preparing, Proposals, TablePath, listed
+from catalpa.cli.tables import Input
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError, columns_hint
 from catalpa.inspection.columns import BLANKS
@@ -19,27 +20,27 @@ from catalpa.inspection.look import Look, look
 from catalpa.inspection.recipe import Recipe, read_recipe
 from catalpa.table.files.dialect import Dialect
 
-SAID = 2  # findings that a command prints; the rest is a number
+SAID = 2  # findings that a command prints; the others are counted
 
 
 def looked_at(rows: Any, proposals: Proposals) -> Look:
-    """What is in a table, with what the options accept, keep and order."""
-    asked = [text.removesuffix("=?") for text in proposals.order or () if text.endswith("=?")]
-    seen = look(rows, suggest=asked).keep(*(listed(proposals.keep) or ()))
+    """Inspection of a table, with the options for accepting, keeping and ordering applied."""
+    questions = [text.removesuffix("=?") for text in proposals.order or () if text.endswith("=?")]
+    seen = look(rows, suggest=questions).keep(*(listed(proposals.keep) or ()))
     if proposals.accept:
         seen = seen.accept(*(listed(proposals.accept) or ()))
     return replace(seen, recipe=with_orders(seen.recipe, rows, proposals.order))
 
 
 def dialect_of_recipe(preparing: Preparing) -> Dialect | None:
-    """How the recipe that was given says that the file is laid out."""
+    """The file layout in the given recipe."""
     if preparing.recipe is None or preparing.as_is:
         return None
     return layout_of(read_recipe(preparing.recipe))
 
 
 def layout_of(recipe: Recipe | None) -> Dialect | None:
-    """How a recipe says that the file is laid out."""
+    """The file layout in a recipe."""
     return Dialect.from_json(recipe.dialect) if recipe is not None and recipe.dialect else None
 
 
@@ -48,9 +49,9 @@ def chosen(preparing: Preparing) -> bool:
     return any((preparing.recipe, preparing.as_is, preparing.accept, preparing.keep, preparing.order))
 
 
-def recipe_of(rows: Any, table: str, preparing: Preparing, terminal: Terminal) -> Recipe | None:
-    """The recipe that a command applies, and a few words about it; None if the table stays as it is."""
-    given = preparing.recipe
+def recipe_of(data: Input, table: str, preparing: Preparing, terminal: Terminal) -> Recipe | None:
+    """The recipe that a command applies; prints a summary. None if the table is unchanged."""
+    given, rows = preparing.recipe, data.rows
     if preparing.as_is:
         if given is not None or preparing.accept or preparing.keep:
             raise ParameterError(
@@ -66,23 +67,30 @@ def recipe_of(rows: Any, table: str, preparing: Preparing, terminal: Terminal) -
         recipe = seen.recipe
         for line in told_lines(seen, table):
             terminal.say(line)
-    return recipe if recipe.changes_anything else None
+    if data.codebook is not None:
+        known = set(rows.column_names)
+        titles = {name: title for name, title in data.codebook.titles.items() if name in known}
+        recipe = recipe.with_titles(titles)
+    return recipe if recipe.changes_anything or recipe.titles else None
 
 
 def told_lines(seen: Look, table: TablePath) -> list[str]:
-    """What was applied and what is proposed, in three lines at most."""
+    """Applied and proposed changes, in at most three lines."""
     applied = [line.message for line in seen.lines if line.safe]
     proposed = sum(not line.safe for line in seen.lines)
-    said, more = applied[:SAID], len(applied) - SAID
+    lines, more = applied[:SAID], len(applied) - SAID
     parts = [f"{more} more applied"] * (more > 0) + [f"{proposed} proposed"] * (proposed > 0)
     if not applied and not proposed:
         return []
-    rest = f"{', '.join(parts)}: " if parts else ""
-    return [*said, f"{rest}catalpa look {table} lists all" + ("; --as-is applies nothing" if applied else "")]
+    prefix = f"{', '.join(parts)}: " if parts else ""
+    return [
+        *lines,
+        f"{prefix}catalpa look {table} lists all" + ("; --as-is applies nothing" if applied else ""),
+    ]
 
 
 def with_orders(recipe: Recipe, rows: Any, orders: Sequence[str] | None) -> Recipe:
-    """The recipe with the orders that ``--order`` gives."""
+    """The recipe with the orders of ``--order``."""
     for text in orders or ():
         if text.endswith("=?"):  # a question, not an order
             continue
@@ -107,7 +115,7 @@ def _values(column: pa.ChunkedArray) -> list[str]:
 def split_order(text: str, values: Iterable[str] = ()) -> list[str]:
     """The levels of an order, lowest first, separated by < or, without any, by commas.
 
-    A level that holds the sign itself is known by the values of its column.
+    Levels that contain the separator are recognised by the values of the column.
 
     Examples
     --------
@@ -118,15 +126,15 @@ def split_order(text: str, values: Iterable[str] = ()) -> list[str]:
     """
     sign = "<" if "<" in text else ","
     known = sorted((value for value in values if sign in value), key=len, reverse=True)
-    levels, rest = [], text.strip()
-    while rest:
-        level = next((one for one in known if rest.startswith(one)), None)
-        behind = "" if level is None else rest[len(level) :].lstrip()
+    levels, remainder = [], text.strip()
+    while remainder:
+        level = next((one for one in known if remainder.startswith(one)), None)
+        behind = "" if level is None else remainder[len(level) :].lstrip()
         if level is None or (behind and not behind.startswith(sign)):
-            level, _, behind = rest.partition(sign)
+            level, _, behind = remainder.partition(sign)
             behind = sign + behind if _ else ""
         levels.append(level.strip())
-        rest = behind[1:].strip()
+        remainder = behind[1:].strip()
     if len(levels) < 2 or "" in levels or len(set(levels)) < len(levels):
         raise ParameterError(
             f"An order needs at least two different levels, such as low<mid<high; {text!r} has not."

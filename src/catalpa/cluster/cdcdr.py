@@ -121,11 +121,11 @@ class CDCDR(IterationSettings, Clusterer):
         places, among, own_axis = in_use(together, axis, fewest=2)
         graph = value_graph(among, self.similarity)
         vectors = vectors_at(places, self._vectors(graph, own_axis, problem), overall, axis)
-        rest = settle_centroids(problem, METHODS[self.integration](axis, vectors, overall))
+        result = settle_centroids(problem, METHODS[self.integration](axis, vectors, overall))
         every = np.zeros((axis.length, axis.length))
         every[np.ix_(places, places)] = graph
         shared = {"graph": every, "vectors": vectors, "overall": overall}
-        return problem.outcome(rest, shared=shared)
+        return problem.outcome(result, shared=shared)
 
     def _vectors(self, graph: FloatArray, axis: Axis, problem: Problem) -> FloatArray:
         """Unit vectors of the categories in use."""

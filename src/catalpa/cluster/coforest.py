@@ -82,8 +82,8 @@ class CoForest(IterationSettings, Clusterer):
             begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
             return problem.alternate(learner, learner.relearn(begun.after, begun.filled), begun)
 
-        rest = problem.best(run)
-        return problem.outcome(rest, ragged={"distances": tuple(rest.state.trees)})
+        result = problem.best(run)
+        return problem.outcome(result, ragged={"distances": tuple(result.state.trees)})
 
     @property
     def relations_(self) -> Relations:

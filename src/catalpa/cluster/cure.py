@@ -121,11 +121,11 @@ class CURE(IterationSettings, Clusterer):
         overall = overall_shares(together, axis)
         # Rotating all components preserves distances, so clustering needs fewer columns than embed returns.
         vectors = vectors_at(places, column_points(groups, own_axis), overall, axis)
-        rest = settle_centroids(problem, JointVectors(axis, vectors, overall))
+        result = settle_centroids(problem, JointVectors(axis, vectors, overall))
         every = np.full((axis.length, groups.shape[1]), -1)  # categories that do not occur are in no group
         every[places] = groups
         shared = {"groups": every, "vectors": vectors, "overall": overall}
-        return problem.outcome(rest, shared=shared)
+        return problem.outcome(result, shared=shared)
 
     @property
     def category_groups_(self) -> IntArray:

@@ -125,9 +125,9 @@ class DISC(IterationSettings, Clusterer):
             begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
             return relearned(problem, learner, begun, relearn=self.relearn)
 
-        rest = problem.best(run)
-        learned = {"positions": rest.state.positions}
-        return problem.outcome(rest, learned=learned, facts={"gamma": gamma})
+        result = problem.best(run)
+        learned = {"positions": result.state.positions}
+        return problem.outcome(result, learned=learned, facts={"gamma": gamma})
 
     @property
     def relations_(self) -> Relations:

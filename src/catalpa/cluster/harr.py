@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -117,10 +117,10 @@ class HARR(IterationSettings, Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         space = self._space(problem)
         run = self._het2hom if self.variant == "H2H" else self._weighted
-        rest = problem.best(lambda rng: run(problem, space, rng))
+        result = problem.best(lambda rng: run(problem, space, rng))
         return problem.outcome(
-            rest,
-            learned={"weights": column_weights(rest.state.weights, space)},
+            result,
+            learned={"weights": column_weights(result.state.weights, space)},
             ragged={"distances": tuple(space.distances)},
         )
 
@@ -159,14 +159,14 @@ class HARR(IterationSettings, Clusterer):
         parts = _even_parts(problem, space)
         learner = Het2Hom(problem.axis, space, parts, power=2, by_modes=self.prototype == "mode")
         seeds = problem.seeds(rng)
-        state, launched = learner.start(seeds), tuple[Pass, ...]()
+        state, passes = learner.start(seeds), tuple[Pass, ...]()
         if not problem.schema.numeric:
             launch = Launch(learner)
-            limited = replace(problem, max_iter=LAUNCH_PASSES)
+            limited = problem.with_loop(max_iter=LAUNCH_PASSES)
             begun = limited.settle(launch, launch.start(seeds), phase="start")
-            state, launched = begun.after, begun.history
+            state, passes = begun.after, begun.history
         even = problem.settle(learner, state)
-        return problem.alternate(learner, even.after, even, before=launched, enough=_cost_rests)
+        return problem.alternate(learner, even.after, even, before=passes, enough=_cost_rests)
 
     def _balance(self, fitted: Fitted) -> dict[str, float]:
         # Counts give only squared distances of numbers, so their part is the remainder.
@@ -202,5 +202,5 @@ def _deviations(engine: Engine, scores: Scores, means: FloatArray) -> FloatArray
     return engine.total(summed_deviations, to_fixed_point(scores, engine.axis), means) * 2.0**-TICK_BITS
 
 
-def _cost_rests(before: PreviousRound, settled: RunResult[Any]) -> bool:
-    return abs(before.cost - settled.cost) < SMALL_CHANGE * before.cost or before.cost <= 0
+def _cost_rests(before: PreviousRound, result: RunResult[Any]) -> bool:
+    return abs(before.cost - result.cost) < SMALL_CHANGE * before.cost or before.cost <= 0

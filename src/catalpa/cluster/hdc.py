@@ -106,9 +106,9 @@ class HDC(IterationSettings, Clusterer):
             begun = problem.settle(method, method.start(problem.seeds(rng)))
             return begun if self.weighting == "none" else problem.alternate(method, begun.after, begun)
 
-        rest = problem.best(run)
-        ragged = {"distances": tuple(method.distances), "weights": tuple(rest.state.weights)}
-        return problem.outcome(rest, ragged=ragged)
+        result = problem.best(run)
+        ragged = {"distances": tuple(method.distances), "weights": tuple(result.state.weights)}
+        return problem.outcome(result, ragged=ragged)
 
     @property
     def relations_(self) -> Relations:

@@ -116,8 +116,8 @@ class KModes(IterationSettings, Clusterer):
     _rules = rules(dissimilarity=choice(*DISSIMILARITIES))
 
     def _solve(self, problem: Problem) -> Outcome:
-        rest = problem.settle_best(self._method(problem.axis))
-        return problem.outcome(rest)
+        result = problem.settle_best(self._method(problem.axis))
+        return problem.outcome(result)
 
     def _method(self, axis: Axis) -> Matching:
         return DISSIMILARITIES[self.dissimilarity](axis)
@@ -156,11 +156,11 @@ class KModes(IterationSettings, Clusterer):
         learn_batch(self, X, self._relearned)
         return self
 
-    def _relearned(self, _before: Fitted, grown: AfterBatch) -> Outcome:
+    def _relearned(self, _before: Fitted, after: AfterBatch) -> Outcome:
         """The modes of the counts."""
         # k-modes needs only counts, so earlier rows are not needed again.
-        method, counts = self._method(grown.schema.axis), grown.counts
+        method, counts = self._method(after.schema.axis), after.counts
         state = method.start(counts)
         scores = method.scores(state)
-        cost = counts.priced(scores.table) / grown.units_per_weight
+        cost = counts.priced(scores.table) / after.units_per_weight
         return Outcome(scores, counts, state.centers, cost, (), True)

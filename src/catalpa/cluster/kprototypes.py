@@ -107,11 +107,11 @@ class KPrototypes(IterationSettings, Clusterer):
         weights = self._number_weights(problem, variances)
         gamma = _half_spread(variances * weights) if self.gamma is None else float(self.gamma)
         method = DISSIMILARITIES[self.dissimilarity](problem.axis, gamma, tuple(weights.tolist()))
-        if isinstance(problem.init, str) and problem.init in CHOSEN_BY_CATEGORIES:
-            rest = _from_drawn_numbers(problem, method, overall.means()[0], np.sqrt(variances))
+        if isinstance(problem.loop.init, str) and problem.loop.init in CHOSEN_BY_CATEGORIES:
+            result = _from_drawn_numbers(problem, method, overall.means()[0], np.sqrt(variances))
         else:
-            rest = problem.settle_best(method)
-        return problem.outcome(rest, facts={"gamma": gamma})
+            result = problem.settle_best(method)
+        return problem.outcome(result, facts={"gamma": gamma})
 
     def _number_weights(self, problem: Problem, variances: FloatArray) -> FloatArray:
         """Factors from squared distances on [0, 1] to those on the requested scale, (numeric,)."""
@@ -138,12 +138,12 @@ def _from_drawn_numbers(
 
     def run(rng: np.random.Generator) -> RunResult[Prototypes]:
         state = method.start(problem.seeds(rng))
-        drawn = means + rng.standard_normal(state.means.shape) * spreads
-        return problem.settle(method, replace(state, means=drawn))
+        means_of_start = means + rng.standard_normal(state.means.shape) * spreads
+        return problem.settle(method, replace(state, means=means_of_start))
 
     if not spreads.any():
         return problem.settle_best(method)
-    return best_of(problem.n_init, problem.random_state, run)
+    return best_of(problem.loop.n_init, problem.random_state, run)
 
 
 def _half_spread(variances: FloatArray) -> float:

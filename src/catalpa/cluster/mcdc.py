@@ -44,12 +44,12 @@ class _Run:
     """One start: the granularities, and their aggregation."""
 
     stages: Granularities
-    rest: RunResult[WeightedModes]
+    result: RunResult[WeightedModes]
     labels: IntArray
 
     @property
     def cost(self) -> float:
-        return self.rest.cost
+        return self.result.cost
 
 
 @dataclass(eq=False, repr=False)
@@ -185,14 +185,14 @@ class MCDC(Clusterer):
             oriented = oriented_rows_as_published(rows, first)
         return coarsen(
             rows,
-            lambda k: rows.seeds(oriented[:k] if rng is None else _drawn(rows, k, rng)),
+            lambda k: rows.seeds(oriented[:k] if rng is None else _random_rows(rows, k, rng)),
             first=first,
             rate=self.learning_rate,
             max_iter=self.max_iter,
         )
 
     def _came_rows(self, table: OrderedRows, k: int, rng: np.random.Generator) -> IntArray:
-        return oriented_rows_as_published(table, k) if self.came_init == "oi" else _drawn(table, k, rng)
+        return oriented_rows_as_published(table, k) if self.came_init == "oi" else _random_rows(table, k, rng)
 
     def _aggregated(
         self,
@@ -208,10 +208,10 @@ class MCDC(Clusterer):
         k = self.n_clusters or (coarsest[0] if coarsest else 1)
         seeds = start(table, k)
         engine, method = LocalEngine(Rows(table.axis, [table.block])), MatchingWeights(table.axis)
-        agreeing = replace(problem, engine=engine, max_rounds=self.max_iter)
+        agreeing = replace(problem, engine=engine).with_loop(max_rounds=self.max_iter)
         begun = agreeing.settle(method, method.start(table.seeds(seeds)), phase="agree")
-        rest = agreeing.alternate(method, begun.after, begun)
-        return _Run(stages, rest, engine.each(label_rows, to_fixed_point(rest.scores, engine.axis)))
+        result = agreeing.alternate(method, begun.after, begun)
+        return _Run(stages, result, engine.each(label_rows, to_fixed_point(result.scores, engine.axis)))
 
     @property
     def granularities_(self) -> list[int]:
@@ -247,7 +247,7 @@ class MCDC(Clusterer):
         return float(-np.asarray(self.transform(X)).min(axis=1).mean())
 
 
-def _drawn(rows: OrderedRows, k: int, rng: np.random.Generator) -> IntArray:
+def _random_rows(rows: OrderedRows, k: int, rng: np.random.Generator) -> IntArray:
     """Random rows; two of them may be equal."""
     return rng.choice(len(rows), size=k, replace=k > len(rows))
 
@@ -287,23 +287,23 @@ def _of_all_rows(problem: Problem, weighted: WeightedRows, level: Granularity) -
 
 
 def _outcome(problem: Problem, rows: OrderedRows, best: _Run, labels: IntArray) -> Outcome:
-    rest, k = best.rest, len(best.rest.state.centers)
+    result, k = best.result, len(best.result.state.centers)
     inside = within_cluster_shares(rows, best.labels, k)
     shares = inside.counts.shares(rows.axis)
     # For profiles and charts, which read a cost table; predict uses the partitions.
     weights = weigh_columns(rows, inside, UNSURE)[:, rows.axis.column_of]
     table = np.ascontiguousarray((weights * (1.0 - shares)).T)
-    history = best.stages.history + rest.history
+    history = best.stages.history + result.history
     granules = tuple(level.similarity for level in best.stages.levels)
     return Outcome(
         Scores.of(table),
         inside.counts,
         most_frequent(inside.counts.by_category, rows.axis),
-        problem.in_weights(rest.cost),
+        problem.in_weights(result.cost),
         passes_in_weights(history, problem.units_per_weight),
-        best.stages.converged and rest.converged,
-        learned={"modes": rest.state.centers},
-        shared={"granularity_weights": rest.state.weights},
+        best.stages.converged and result.converged,
+        learned={"modes": result.state.centers},
+        shared={"granularity_weights": result.state.weights},
         ragged={"granules": granules},
         labels=labels,
     )

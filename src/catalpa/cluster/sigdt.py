@@ -122,8 +122,8 @@ class SigDT(Clusterer):
                 return (_forced(test, counts) if split is None else place), log_p
             return (LEAF if log_p > limit(visited) else place), log_p
 
-        grown = grow(engine, choose)
-        return _outcome(problem, grown, bool(grown.log_p[0] <= limit(1)))
+        tree = grow(engine, choose)
+        return _outcome(problem, tree, bool(tree.log_p[0] <= limit(1)))
 
     def _test(self, engine: Engine) -> SplitTest:
         axis, first = engine.axis.base, engine.each(first_seen, engine.axis).min(axis=0)
@@ -165,20 +165,20 @@ def _forced(test: SplitTest, counts: BranchCounts) -> int:
     return int(possible[test.order[possible].argmin()]) if len(possible) else LEAF
 
 
-def _outcome(problem: Problem, grown: GrownTree, clusterable: bool) -> Outcome:
-    engine, rows = problem.engine, grown.sizes / problem.units_per_weight
-    arrays = (grown.places, grown.yes, grown.no, grown.labels, grown.log_p, rows)
-    none = Counts.none(len(grown.by_category), 0, 0)  # numbers were refused or binned
-    sizes = grown.sizes[grown.labels >= 0]  # labels are given in the order of the branches
+def _outcome(problem: Problem, tree: GrownTree, clusterable: bool) -> Outcome:
+    engine, rows = problem.engine, tree.sizes / problem.units_per_weight
+    arrays = (tree.places, tree.yes, tree.no, tree.labels, tree.log_p, rows)
+    none = Counts.none(len(tree.by_category), 0, 0)  # numbers were refused or binned
+    sizes = tree.sizes[tree.labels >= 0]  # labels are given in the order of the branches
     broken, broken_by_none = SplitTree(problem.schema, *arrays).broken()
     scores = Scores.of(broken)
     fixed = to_fixed_point(scores, engine.axis).with_special_costs(broken_by_none)
     return Outcome(
         scores,
-        replace(none, by_category=grown.by_category, sizes=sizes),
-        most_frequent(grown.by_category, engine.axis.base),
+        replace(none, by_category=tree.by_category, sizes=sizes),
+        most_frequent(tree.by_category, engine.axis.base),
         0.0,
-        grown.history,
+        tree.history,
         True,
         shared={**dict(zip(ARRAYS, arrays, strict=True)), "clusterable": np.array([clusterable])},
         labels=engine.map_rows(label_rows, fixed),  # here, because unseen categories need their costs

@@ -138,30 +138,32 @@ class WOCIL(Clusterer):
             order = problem.random_state.permutation(len(rows))
             rows = rows.permuted(order)
         # A competition is decided by survival; costs for different numbers of clusters are not comparable.
-        by_chance = isinstance(problem.init, str) and problem.init != "oi" and self.n_clusters is not None
+        by_chance = (
+            isinstance(problem.loop.init, str) and problem.loop.init != "oi" and self.n_clusters is not None
+        )
         starts = problem.starts if by_chance else 1
-        rest = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
-        labels = np.empty_like(rest.labels)
-        labels[order] = rest.labels
-        return _outcome(problem, rows, rest, weighted.spread(labels))
+        result = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
+        labels = np.empty_like(result.labels)
+        labels[order] = result.labels
+        return _outcome(problem, rows, result, weighted.spread(labels))
 
     def _run(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> OnlineResult:
         even = 1.0 / max(rows.n_columns, 1)
 
-        def settled(seeds: Counts) -> OnlineResult:
+        def settle(seeds: Counts) -> OnlineResult:
             rivalry = CompetitionState.fresh(seeds.k, self.learning_rate) if self.n_clusters is None else None
             return settle_online(rows, seeds, max_iter=self.max_iter, tie=TIE, unsure=even, rivalry=rivalry)
 
-        rest = settled(self._seeds(problem, rows, rng))
+        result = settle(self._seeds(problem, rows, rng))
         # The number decreases every time, so this terminates.
-        while self.n_clusters is None and self.relaunch and rest.k < rest.begun:
-            fewer = replace(problem, n_clusters=rest.k)
-            again = settled(self._seeds(fewer, rows, rng))
-            rest = replace(again, history=rest.history + again.history)
-        return rest
+        while self.n_clusters is None and self.relaunch and result.k < result.begun:
+            fewer = replace(problem, n_clusters=result.k)
+            again = settle(self._seeds(fewer, rows, rng))
+            result = replace(again, history=result.history + again.history)
+        return result
 
     def _seeds(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Counts:
-        if isinstance(problem.init, str) and problem.init == "oi":
+        if isinstance(problem.loop.init, str) and problem.loop.init == "oi":
             return rows.seeds(oriented_rows(rows, problem.n_clusters))
         return problem.seeds(rng)
 
@@ -204,8 +206,8 @@ def _most_similar(block: Block, fixed: FixedScores, weights: FloatArray) -> IntA
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + TIE).argmax(axis=1), dtype=np.int32)
 
 
-def _outcome(problem: Problem, rows: OrderedRows, rest: OnlineResult, labels: IntArray) -> Outcome:
-    counts, weights = rest.inside.counts, rest.weights
+def _outcome(problem: Problem, rows: OrderedRows, result: OnlineResult, labels: IntArray) -> Outcome:
+    counts, weights = result.inside.counts, result.weights
     categorical = rows.axis.n_columns
     shares = counts.shares(rows.axis)
     table = np.ascontiguousarray((weights[:, rows.axis.column_of] * (1.0 - shares)).T)
@@ -215,9 +217,9 @@ def _outcome(problem: Problem, rows: OrderedRows, rest: OnlineResult, labels: In
         scores,
         counts,
         most_frequent(counts.by_category, rows.axis),
-        problem.in_weights(rest.cost),
-        passes_in_weights(rest.history, problem.units_per_weight),
-        rest.converged,
+        problem.in_weights(result.cost),
+        passes_in_weights(result.history, problem.units_per_weight),
+        result.converged,
         learned={"weights": weights},
         labels=labels,
     )

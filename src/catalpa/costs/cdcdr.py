@@ -68,28 +68,28 @@ def spectrum(graph: FloatArray, n_components: int) -> tuple[FloatArray, FloatArr
     return canonical_vectors(vectors[:, :enough], values[:enough], SAME_EIGENVALUE), values[:enough]
 
 
-def solved(normed: FloatArray, kept: int) -> tuple[FloatArray, FloatArray]:  # (kept + 1,), (V, kept)
+def solved(normed: FloatArray, axes: int) -> tuple[FloatArray, FloatArray]:  # (axes + 1,), (V, axes)
     """The ``kept + 1`` largest eigenvalues, or all, and ``kept`` eigenvectors; dense, in O(V^3)."""
     # One more than needed, for the gap; all of them would take several times as long.
-    first = max(len(normed) - kept - 1, 0)
+    first = max(len(normed) - axes - 1, 0)
     values, vectors = eigh(normed, subset_by_index=(first, len(normed) - 1))
-    return values[::-1], vectors[:, ::-1][:, :kept]
+    return values[::-1], vectors[:, ::-1][:, :axes]
 
 
-def searched(normed: FloatArray, kept: int) -> tuple[FloatArray, FloatArray] | None:
+def searched(normed: FloatArray, axes: int) -> tuple[FloatArray, FloatArray] | None:
     """The same by an iterative solver; None if it does not converge or missed an eigenvalue."""
     begin = np.cos(np.arange(len(normed)))  # any fixed vector, for reproducible bits
-    search = partial(eigsh, which="LA", v0=begin, maxiter=RESTARTS_OF_SEARCH, ncv=max(2 * kept + 1, KRYLOV))
+    search = partial(eigsh, which="LA", v0=begin, maxiter=RESTARTS_OF_SEARCH, ncv=max(2 * axes + 1, KRYLOV))
     try:
-        values, vectors = search(normed, k=kept)
+        values, vectors = search(normed, k=axes)
         order = np.argsort(-values, kind="stable")
         values, vectors = values[order], vectors[:, order]
 
         def without(vector: FloatArray) -> FloatArray:
             return np.asarray(normed @ vector - vectors @ (values * (vectors.T @ vector)))
 
-        rest = LinearOperator(normed.shape, matvec=without, dtype=np.float64)
-        following = search(rest, k=1, tol=SAME_VALUE, return_eigenvectors=False)[0]
+        operator = LinearOperator(normed.shape, matvec=without, dtype=np.float64)
+        following = search(operator, k=1, tol=SAME_VALUE, return_eigenvectors=False)[0]
     except ArpackNoConvergence:
         return None
     # The solver may find a double eigenvalue only once; the deflated matrix then still has it.

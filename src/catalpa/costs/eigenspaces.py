@@ -33,11 +33,11 @@ def canonical_vectors(vectors: FloatArray, values: FloatArray, gap: float) -> Fl
 def _canonical(vectors: FloatArray) -> FloatArray:  # (V, m)
     """The basis of one eigenspace."""
     turned = np.empty_like(vectors)
-    rest = vectors.copy()
+    remainder = vectors.copy()
     for at in range(vectors.shape[1]):
-        lengths = np.linalg.norm(rest, axis=1)
+        lengths = np.linalg.norm(remainder, axis=1)
         longest = int((lengths >= (1.0 - SAME_LENGTH) * lengths.max()).argmax())
-        toward = rest[longest] / lengths[longest]
-        turned[:, at] = rest @ toward
-        rest -= np.outer(turned[:, at], toward)
+        toward = remainder[longest] / lengths[longest]
+        turned[:, at] = remainder @ toward
+        remainder -= np.outer(turned[:, at], toward)
     return turned

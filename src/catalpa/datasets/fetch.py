@@ -91,8 +91,8 @@ def _member(archive: bytes, facts: DatasetInfo) -> bytes:
     content = archive
     for name in facts.member:
         try:
-            with zipfile.ZipFile(io.BytesIO(content)) as opened:
-                content = opened.read(name)
+            with zipfile.ZipFile(io.BytesIO(content)) as zip_file:
+                content = zip_file.read(name)
         except (zipfile.BadZipFile, KeyError) as error:
             raise DatasetError(
                 f"The archive downloaded for {facts.name!r} is damaged or has no file {name}. "
@@ -111,15 +111,15 @@ def canonical_csv(raw: bytes, recipe: DownloadRecipe, variant: Variant) -> bytes
     b'size,class\nbig,yes\n,no\n'
     """
     table = _published(raw, recipe)
-    kept = [*recipe.keep, *(recipe.numbers if variant == "mixed" else ()), recipe.target]
-    missing = [name for name in (*kept, *recipe.complete) if name not in table]
+    columns = [*recipe.keep, *(recipe.numbers if variant == "mixed" else ()), recipe.target]
+    missing = [name for name in (*columns, *recipe.complete) if name not in table]
     if missing:
         raise DatasetError(
             f"The published file has no column {', '.join(missing)}; it has {', '.join(table.columns)}. "
             "It has changed since Catalpa was released."
         )
     complete = (table[list(recipe.complete)] != "").all(axis=1)
-    named = table.loc[complete, kept].replace(recipe.values)  # codes are replaced by UCI's descriptions
+    named = table.loc[complete, columns].replace(recipe.values)  # codes are replaced by UCI's descriptions
     return named.rename(columns={recipe.target: "class"}).to_csv(index=False, lineterminator="\n").encode()
 
 

@@ -160,8 +160,8 @@ class _Design:
         _check("seed", seed, seed >= 0, "it must be 0 or more")
         each = [categories] * columns if isinstance(categories, int) else list(categories)
         if len(each) != columns:
-            given = f"categories gives {len(each)} numbers for columns={columns}"
-            raise ParameterError(f"{given}. Give one per column or one for all.")
+            mismatch = f"categories gives {len(each)} numbers for columns={columns}"
+            raise ParameterError(f"{mismatch}. Give one per column or one for all.")
         _check("categories", categories, min(each) >= 1, "a column has at least one category")
         cardinalities = np.asarray(each, dtype=np.int64)
         rng = _stream(seed, 0)

@@ -81,6 +81,9 @@ class CheckpointedEngine:
     def rows_in_memory(self) -> None:
         """None: methods that visit single rows have no checkpoints."""
 
+    def placed(self) -> Engine:
+        return self.inner.placed()
+
     # Totals and labels are not saved: there are few, and seeds follow from random_state.
     def total(self, step: Step[Any], *args: Any) -> Any:
         return self.inner.total(step, *args)
@@ -152,8 +155,8 @@ def _read(path: Path) -> dict[str, Any]:
 def _counts_to(counts: Counts | SharedCounts) -> dict[str, Any]:
     if isinstance(counts, Counts):
         return {"counts": counts_to_json(counts)}
-    rest = {name: int(getattr(counts, name)) for name in SHARED}
-    return {"counts": counts_to_json(counts.counts), "led": counts.led.tolist(), **rest}
+    sums = {name: int(getattr(counts, name)) for name in SHARED}
+    return {"counts": counts_to_json(counts.counts), "led": counts.led.tolist(), **sums}
 
 
 def _counts_from(saved: Mapping[str, Any]) -> Counts | SharedCounts:

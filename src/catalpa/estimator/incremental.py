@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from catalpa.engines.local import LocalEngine
+from catalpa.engines.local import LocalEngine, opener_for
 from catalpa.errors import ParameterError
 from catalpa.estimator.matching import ClusterMatching
 from catalpa.estimator.naming import free_names
@@ -101,7 +101,9 @@ def _begin(model: Clusterer, X: Any) -> None:
 def _continue_fit(model: Clusterer, X: Any, relearn: Relearn) -> None:
     began, fitted = time.monotonic(), model._fitted
     _refuse_weights(fitted)
-    table = open_table(prepared_rows(fitted, X)).arranged(fitted.schema)
+    source = opener_for(X)
+    given = X if source.in_memory else source.rows_at(np.arange(source.n_rows))
+    table = open_table(prepared_rows(fitted, given)).arranged(fitted.schema)
     model._check_columns(table.header)
     # Before the new categories are added, to distinguish them from known ones.
     labels, cost, unseen = _assigned(model, fitted, table)
@@ -121,8 +123,8 @@ def _continue_fit(model: Clusterer, X: Any, relearn: Relearn) -> None:
     model._rows_to_check = None
     total, batches = fitted.rows + len(table), (*fitted.batches, met)
     # Names stay, and quartiles cannot be updated without the earlier rows.
-    grown = replace(fitted, schema=wider, outcome=outcome, units_per_weight=units)
-    model._publish(replace(grown, rows=total, batches=batches, reservoir=None))
+    after = replace(fitted, schema=wider, outcome=outcome, units_per_weight=units)
+    model._publish(replace(after, rows=total, batches=batches, reservoir=None))
     if fitted.reservoir is not None:
         reservoir = _with_batch(fitted.reservoir, fitted.schema, rows, wider, model.decay)
         if _search_again(model, reservoir):
@@ -202,7 +204,7 @@ def _problem_of(model: Clusterer, reservoir: Reservoir) -> Problem | None:
         schema,
         model._clusters_for(rows),
         random_state,
-        **model._loop_settings,
+        model._loop_settings,
         units_per_weight=units,
         search_rows=settings.search_rows or len(reservoir.weights),
         search_seed=settings.search_seed,
@@ -275,11 +277,13 @@ def places_of_column(schema: Schema, wider: Schema, column: int) -> IntArray:
 def decayed(counts: Counts, decay: float) -> Counts:
     """Counts multiplied by ``decay``; clusters that would vanish keep their counts."""
     lighter = counts.times(decay)
-    gone = lighter.sizes == 0
-    if not gone.any():
+    empty = lighter.sizes == 0
+    if not empty.any():
         return lighter
     pairs = zip(counts.arrays, lighter.arrays, strict=True)
-    arrays = (np.where(gone.reshape(-1, *(1,) * (before.ndim - 1)), before, light) for before, light in pairs)
+    arrays = (
+        np.where(empty.reshape(-1, *(1,) * (before.ndim - 1)), before, light) for before, light in pairs
+    )
     return Counts.from_arrays(arrays, lighter.cost, lighter.moved)
 
 

@@ -85,7 +85,7 @@ class MergeTree:
     def sentence(self) -> str:
         """Which clusters differ least, in a sentence; empty for a single cluster.
 
-        Whether so many clusters are needed is not judged here: ``verdict_`` does that.
+        Whether that many clusters are needed is not judged here: ``verdict_`` does that.
         """
         cheapest = self.cheapest
         if cheapest is None:

@@ -105,13 +105,13 @@ class RefitMixin:
         earlier = fitted_of(model)
         estimator = cast("Clusterer", self)
         weights = recipe_weights(fitted.recipe, X, sample_weight)
-        crossing = crosstab_of_models(cast("Clusterer", model), estimator, X, weights)
-        matching = ClusterMatching.of(crossing, LEAST_SHARED)
+        cross_table = crosstab_of_models(cast("Clusterer", model), estimator, X, weights)
+        matching = ClusterMatching.of(cross_table, LEAST_SHARED)
         self._renumber(matching.order)
         k = fitted.outcome.k
         carried = {at: earlier.names[old] for at, old in matching.partners.items() if old in earlier.names}
-        given = {at: name for at, name in estimator._fitted.names.items() if name not in carried.values()}
-        names = free_names({**given, **carried}, k)
+        new_names = {at: name for at, name in estimator._fitted.names.items() if name not in carried.values()}
+        names = free_names({**new_names, **carried}, k)
         estimator._fitted = replace(estimator._fitted, names=names)
         lines = matching.records(all_names(names, k), all_names(earlier.names, earlier.outcome.k))
         self.matched_ = frame_of_lines(estimator.schema_.library, lines, MATCHED)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from catalpa.engines.base import Engine
-from catalpa.errors import ParameterError
+from catalpa.engines.local import opener_for
+from catalpa.errors import ParameterError, UnsupportedTable
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.explain.formatting import MISSING, category_names, figure
@@ -69,10 +70,14 @@ class RowExplanationMixin:
         model = cast("Clusterer", self)
         fitted = fitted_of(model)
         model._check_sum(ParameterError)
+        if not opener_for(X).in_memory:
+            raise UnsupportedTable(
+                "explain_rows explains every row, so the rows must be in memory. Give it some of them as a "
+                "frame or a list of rows; model.report(X) explains a table of any size."
+            )
         engine = model._engine(X)
         rows = engine.rows_in_memory()
-        if rows is None:
-            raise ParameterError("explain_rows takes rows in memory: give it a frame, or a list of rows.")
+        assert rows is not None
         return _explained(model, fitted, engine, Block.together(rows.blocks))
 
 
@@ -92,7 +97,7 @@ def _explained(model: Clusterer, fitted: Fitted, engine: Engine, block: Block) -
     soft = hasattr(model, "predict_proba")
     probabilities = model.predict_proba(engine) if soft else None
     outliers = model.outlier_scores(engine) if soft else None
-    texts, here, odd = _texts(fitted, block), _figures(fitted, block), _odd(fitted, block)
+    texts, here, unusual = _texts(fitted, block), _figures(fitted, block), _unusual(fitted, block)
     schema, names = fitted.schema, model.cluster_names_
     columns = [*schema.categorical, *schema.numeric]
     place = {name: at for at, name in enumerate(schema.names)}
@@ -110,7 +115,7 @@ def _explained(model: Clusterer, fitted: Fitted, engine: Engine, block: Block) -
                 None if ahead is None else float(ahead[at]),
                 _known(here[row, at, label]),
                 None if rival is None else _known(here[row, at, rival]),
-                bool(odd[row, at, label]),
+                bool(unusual[row, at, label]),
                 at >= len(schema.categorical),
             )
             for at in order
@@ -166,7 +171,7 @@ def _figures(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k)
     return np.concatenate(parts, axis=1)
 
 
-def _odd(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k) bool
+def _unusual(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k) bool
     """Whether a cell is unusual in each cluster."""
     shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
     parts = []

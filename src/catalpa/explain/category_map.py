@@ -57,14 +57,14 @@ def map_categories(
     weights = by_cluster.sum(axis=0)
     here = weights > 0
     part = 1.0 if together is None else CLUSTERS_PART
-    described = [part**0.5 * _beside_column(by_cluster.T, sizes, schema)]
+    tables = [part**0.5 * _beside_column(by_cluster.T, sizes, schema)]
     if together is not None:
         others = max(len(schema.categorical) - 1, 1)
         both = np.asarray(together, dtype=np.float64)
         for places in schema.axis.slices():
             block = _beside_column(both[:, places], both[places, places].sum(axis=1), schema, places)
-            described.append(((1.0 - part) / others) ** 0.5 * block)
-    described_by = np.concatenate(described, axis=1)[here]
+            tables.append(((1.0 - part) / others) ** 0.5 * block)
+    described_by = np.concatenate(tables, axis=1)[here]
     mass = weights[here] / weights.sum()
     coordinates, inertia, contributions = _axes(described_by, mass, axes)
     around = (described_by**2).sum(axis=1, keepdims=True)
@@ -94,28 +94,28 @@ def _beside_column(
     # The largest chi-square of a table grows with its groups less one; divided by that, every part of a
     # description can say as much as any other.
     unit = np.sqrt(overall * max(int((overall > 0).sum()) - 1, 1))
-    described = np.zeros_like(spread)
+    result = np.zeros_like(spread)
     for part in schema.axis.slices():
         if part != silent:
             rows, column = spread[part].sum(axis=1, keepdims=True), spread[part].sum(axis=0)
             apart = np.where(
                 rows > 0, safe_divide(spread[part], rows) - safe_divide(column, column.sum()), 0.0
             )
-            described[part] = safe_divide(apart, unit)
-    return described
+            result[part] = safe_divide(apart, unit)
+    return result
 
 
 def _axes(described_by: FloatArray, mass: FloatArray, axes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Coordinates, inertia and contributions on the axes with the largest inertia."""
     weighed = described_by * np.sqrt(mass)[:, None]
     left, strength, _ = np.linalg.svd(weighed, full_matrices=False)
-    kept = min(axes, int((strength > 1e-9 * max(strength[0], 1e-300)).sum())) if len(strength) else 0
-    left, strength = left[:, :kept], strength[:kept]
-    if kept:  # no axis if no row has any category
+    n_axes = min(axes, int((strength > 1e-9 * max(strength[0], 1e-300)).sum())) if len(strength) else 0
+    left, strength = left[:, :n_axes], strength[:n_axes]
+    if n_axes:  # no axis if no row has any category
         # The sign of an axis is arbitrary: the category that contributes most is on the right.
         most = np.abs(left).round(9).argmax(axis=0)
-        left = left * np.where(left[most, np.arange(kept)] < 0, -1.0, 1.0)
-    padding = (0, axes - kept)  # axes without inertia
+        left = left * np.where(left[most, np.arange(n_axes)] < 0, -1.0, 1.0)
+    padding = (0, axes - n_axes)  # axes without inertia
     left, strength = np.pad(left, ((0, 0), padding)), np.pad(strength, padding)
     return left * strength / np.sqrt(mass)[:, None], strength**2, left**2
 

@@ -62,5 +62,5 @@ def _bits_of_cells(totals: FloatArray, size: float, rows: float) -> FloatArray:
     return np.asarray(bits)
 
 
-def _log_binomial(of: FloatArray, drawn: FloatArray) -> FloatArray:
-    return np.asarray(gammaln(of + 1.0) - gammaln(drawn + 1.0) - gammaln(of - drawn + 1.0))
+def _log_binomial(of: FloatArray, sample: FloatArray) -> FloatArray:
+    return np.asarray(gammaln(of + 1.0) - gammaln(sample + 1.0) - gammaln(of - sample + 1.0))

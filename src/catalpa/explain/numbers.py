@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from catalpa.arrays import safe_divide, weighted_quantiles
+from catalpa.arrays import code_dtype, safe_divide, weighted_quantiles
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.fused import code_dtype
 from catalpa.table.schema import Schema
 
 Amounts: TypeAlias = FloatArray | IntArray  # numbers of rows, or their weights
@@ -56,16 +55,16 @@ def profile_numbers(
     """
     weight = np.asarray(seen, dtype=np.float64)
     total = weight.sum(axis=0)
-    rest = total - weight
+    other_weight = total - weight
     overall = safe_divide((weight * means).sum(axis=0), total)
-    others = safe_divide(total * overall - weight * means, rest)
+    others = safe_divide(total * overall - weight * means, other_weight)
     within, between = (weight * variances).sum(axis=0), weight * (means - overall) ** 2
     spread = safe_divide(within + between.sum(axis=0), total)
     around = within - weight * variances + between.sum(axis=0)
-    outside = np.maximum(safe_divide(around - between, rest) - (others - overall) ** 2, 0.0)
+    outside = np.maximum(safe_divide(around - between, other_weight) - (others - overall) ** 2, 0.0)
     deviation = np.sqrt(spread)
     shifts = safe_divide(means - others, deviation)
-    there, elsewhere = weight > 0, rest > 0
+    there, elsewhere = weight > 0, other_weight > 0
     size = np.asarray(sizes, dtype=np.float64)[:, None]
     scaling = schema.scaling
     half, half_outside = np.sqrt(variances) * scaling.half_span, np.sqrt(outside) * scaling.half_span
@@ -129,9 +128,13 @@ def quantiles(numbers: FloatArray, labels: IntArray, weights: FloatArray | None,
 
 def _bits(share: FloatArray, inside: FloatArray, outside: FloatArray, spread: FloatArray) -> FloatArray:
     """Mutual information of a number and membership, from the variances of two normal distributions."""
-    rest = 1.0 - share
-    to_know = -(share * np.log2(np.maximum(share, TINY)) + rest * np.log2(np.maximum(rest, TINY)))
+    other_share = 1.0 - share
+    to_know = -(
+        share * np.log2(np.maximum(share, TINY)) + other_share * np.log2(np.maximum(other_share, TINY))
+    )
     least = np.maximum(spread * 1e-12, TINY)  # a cluster without spread would be infinitely informative
-    conditional = share * np.log2(np.maximum(inside, least)) + rest * np.log2(np.maximum(outside, least))
+    conditional = share * np.log2(np.maximum(inside, least)) + other_share * np.log2(
+        np.maximum(outside, least)
+    )
     bits = 0.5 * (np.log2(np.maximum(spread, TINY)) - conditional)
     return np.clip(np.where(spread > 0, bits, 0.0), 0.0, np.maximum(to_know, 0.0))

@@ -68,6 +68,6 @@ def repeats_in_words(groups: Sequence[Sequence[str]]) -> list[str]:
     for group in groups:
         names = [repr(shortened(name, NAME_WIDTH)) for name in group]
         shown, more = names[:MOST_NAMED], len(names) - MOST_NAMED
-        rest = f"{more} more" if more > 0 else shown.pop()
-        sentences.append(f"{', '.join(shown)} and {rest} repeat each other and count once")
+        last = f"{more} more" if more > 0 else shown.pop()
+        sentences.append(f"{', '.join(shown)} and {last} repeat each other and count once")
     return sentences

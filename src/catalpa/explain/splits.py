@@ -165,7 +165,7 @@ class SplitTree:
         rows = f"{self.rows[branch]:g} row{'' if self.rows[branch] == 1 else 's'}"
         if self.places[branch] < 0:
             return f"cluster {self.labels[branch]}, {rows}"
-        return f"{self.condition(branch, True)}? {rows}, p = {_said(self.log_p[branch])}"
+        return f"{self.condition(branch, True)}? {rows}, p = {_p_value_text(self.log_p[branch])}"
 
     def _split(self, branch: int) -> tuple[Column, int]:
         """Column and category code of the split of a branch."""
@@ -174,7 +174,7 @@ class SplitTree:
         return self.schema.categorical[at], int(self.places[branch] - axis.offsets[at])
 
 
-def _said(log_p: float) -> str:
+def _p_value_text(log_p: float) -> str:
     """A p-value with two digits, computed from its logarithm if it underflows."""
     if log_p > math.log(1e-300):
         return f"{math.exp(log_p):.2g}"

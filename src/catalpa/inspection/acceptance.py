@@ -70,9 +70,9 @@ def _grouped(recipe: Recipe, frequent: Mapping[str, list[str]]) -> Recipe:
 
 def _blocks(recipe: Recipe, blocks: list[Any]) -> Recipe:
     """The recipe with more blocks; a column is in one of them."""
-    taken = {name for block in recipe.blocks for name in block.columns}
+    in_blocks = {name for block in recipe.blocks for name in block.columns}
     new = [gap_block(block, "catalpa.proposed.block") for block in blocks]
-    return replace(recipe, blocks=(*recipe.blocks, *(one for one in new if not taken & set(one.columns))))
+    return replace(recipe, blocks=(*recipe.blocks, *(one for one in new if not in_blocks & set(one.columns))))
 
 
 def _words(recipe: Recipe, words: Mapping[str, list[str]]) -> Recipe:

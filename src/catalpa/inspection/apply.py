@@ -46,10 +46,10 @@ class Preparation:
     def names(self, names: Sequence[str]) -> tuple[str, ...]:
         """The columns that are clustered, of those of a table."""
         left_out = set(self.recipe.left_out) - set(self.beside)
-        kept = tuple(name for name in names if name not in left_out)
-        if not kept:
+        columns = tuple(name for name in names if name not in left_out)
+        if not columns:
             raise TableError(f"The recipe leaves no column: all of {list(names)} are left out.")
-        return kept
+        return columns
 
     def __call__(self, table: Table) -> Table:
         """The table as the recipe says; one that was prepared before as it is."""
@@ -98,9 +98,9 @@ def apply_recipe(recipe: Recipe, X: Any) -> Any:
     >>> apply_recipe(recipe, pd.DataFrame({"id": [1, 2], "price": ["1,5", "2,25"]}))["price"].tolist()
     [1.5, 2.25]
     """
-    opened = open_table(X)
-    recipe.check_columns(opened.names)
-    table = Preparation(recipe)(opened)
+    source = open_table(X)
+    recipe.check_columns(source.names)
+    table = Preparation(recipe)(source)
     columns = dict(zip(table.names, table.sources, strict=True))
     if table.library == "polars":
         return _polars(columns)
@@ -122,14 +122,16 @@ class _Column:
     def of(self, cells: Cells) -> pa.Array | None:
         """The column as an Arrow array; None if nothing changes."""
         field = self.field
-        if isinstance(cells, Numbers) and not (field.categories or field.empty or field.type in _READ):
+        if isinstance(cells, Numbers) and not (
+            field.categories or field.empty or field.type in ("string", *_READ)
+        ):
             return self._numbers(cells)
         coded = cells.coded()
-        if coded.family in _AS_THEY_ARE:
+        if coded.kind in _AS_THEY_ARE:
             return None
         texts = [level_text(_plain(value)).strip(BLANKS) for value in coded.values]
-        gone = {*(value for value, _ in field.missing), *self.missing, ""}
-        places = np.array([*((-1 if text in gone else at) for at, text in enumerate(texts)), -1])
+        empty = {*(value for value, _ in field.missing), *self.missing, ""}
+        places = np.array([*((-1 if text in empty else at) for at, text in enumerate(texts)), -1])
         codes = places[coded.codes.astype(np.int64)]
         if field.type in _READ:
             return self._read(texts, codes)
@@ -137,10 +139,10 @@ class _Column:
             return self._categories(texts, codes)
         if field.type in ("number", "integer"):
             numbers = plain_numbers(pa.array(texts, pa.large_string()), field.decimal, field.group)
-            return self._taken(numbers, codes, texts, "numbers")
+            return self._of_all_rows(numbers, codes, texts, "numbers")
         if field.empty is not None:
             return self._tick(texts, codes, isinstance(cells, Numbers))
-        if not (places[:-1] < 0).any() and coded.family is not CellKind.MIXED and field.type != "string":
+        if not (places[:-1] < 0).any() and coded.kind is not CellKind.MIXED and field.type != "string":
             return None
         return _dictionary(texts, codes)
 
@@ -164,7 +166,7 @@ class _Column:
             return pa.array(lists, pa.list_(pa.string())).take(_places(codes))
         form = field.format or {"time": "%H:%M:%S", "date": "%Y-%m-%d"}.get(field.type, "%Y-%m-%dT%H:%M:%S")
         if field.type == "time":
-            return self._taken(hours(values, form), codes, texts, f"times ({form})")
+            return self._of_all_rows(hours(values, form), codes, texts, f"times ({form})")
         days = moments(values, form)
         if field.type == "date":
             days = days.cast(pa.date32())
@@ -172,9 +174,9 @@ class _Column:
             days = pa.array(
                 [None if day is None else f"{day:%Y-%m}" for day in days.to_pylist()], pa.string()
             )
-        return self._taken(days, codes, texts, f"dates ({form})")
+        return self._of_all_rows(days, codes, texts, f"dates ({form})")
 
-    def _taken(self, values: pa.Array, codes: NDArray[Any], texts: list[str], what: str) -> pa.Array:
+    def _of_all_rows(self, values: pa.Array, codes: NDArray[Any], texts: list[str], what: str) -> pa.Array:
         """The values of all rows; warns of texts that cannot be read, which are missing."""
         there = np.zeros(len(texts) + 1, dtype=np.bool_)
         there[codes] = True
@@ -193,8 +195,8 @@ class _Column:
         name = " ".join(self.field.name.lower().split())
         # "Films: Return of the Jedi" = "Return of the Jedi" would say it twice.
         named = [" ".join(text.lower().split()) in name for text in texts]
-        said = [TICKED if numbers or known else text for text, known in zip(texts, named, strict=True)]
-        values = [*said, empty]
+        answers = [TICKED if numbers or known else text for text, known in zip(texts, named, strict=True)]
+        values = [*answers, empty]
         return _dictionary(values, np.where(codes < 0, len(texts), codes))
 
     def _categories(self, texts: list[str], codes: NDArray[Any]) -> pa.Array:
@@ -254,8 +256,8 @@ def _series(column: Any, source: Any) -> Any:
 
     if not isinstance(column, pa.Array | pa.ChunkedArray):
         return pd.Series(column)
-    kept = pa.types.is_list(column.type) or pa.types.is_date(column.type)  # pandas has no types for these
-    series = pd.Series(column.to_pandas(types_mapper=pd.ArrowDtype) if kept else column.to_pandas())
+    as_arrow = pa.types.is_list(column.type) or pa.types.is_date(column.type)  # pandas has no types for these
+    series = pd.Series(column.to_pandas(types_mapper=pd.ArrowDtype) if as_arrow else column.to_pandas())
     return series if source is None else series.set_axis(source.index)
 
 

@@ -132,16 +132,16 @@ class ColumnView:
         left_out = set(values)
         if not left_out:
             return self
-        kept = np.array([value not in left_out for value in self.values], dtype=np.bool_)
-        if kept.all():
+        mask = np.array([value not in left_out for value in self.values], dtype=np.bool_)
+        if mask.all():
             return self
-        lookup = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
+        lookup = np.append(np.where(mask, np.cumsum(mask) - 1, -1), -1)
         return replace(
             self,
             values=[value for value in self.values if value not in left_out],
-            counts=self.counts[kept],
+            counts=self.counts[mask],
             codes=lookup[self.codes],
-            numbers=None if self.numbers is None else self.numbers[kept],
+            numbers=None if self.numbers is None else self.numbers[mask],
         )
 
 
@@ -165,14 +165,14 @@ def column_view(table: Table, position: int, *, every: bool = True) -> ColumnVie
     if isinstance(cells, Numbers):
         return _number_view(name, position, cells, every=every)
     codes = cells.codes.astype(np.int64)
-    if cells.family in (CellKind.LISTS, CellKind.MOMENT, CellKind.BOOLEAN):
+    if cells.kind in (CellKind.LISTS, CellKind.MOMENT, CellKind.BOOLEAN):
         counts = np.bincount(codes[codes >= 0], minlength=len(cells.values))
-        form = _FORMS[cells.family]
+        form = _FORMS[cells.kind]
         texts = [str(value) for value in cells.values] if form is not Form.OTHER else ["a list"] * len(counts)
         codes, counts, texts = _occurring(codes, counts, texts)
         return ColumnView(name, position, form, texts, counts, codes, every=every)
     view = _text_view(name, position, codes, [str(value) for value in cells.values])
-    return replace(view, ordered=cells.family is CellKind.ORDERED, every=every)
+    return replace(view, ordered=cells.kind is CellKind.ORDERED, every=every)
 
 
 _FORMS = {CellKind.LISTS: Form.OTHER, CellKind.MOMENT: Form.MOMENT, CellKind.BOOLEAN: Form.BOOLEAN}
@@ -220,9 +220,13 @@ def _text_view(name: str, position: int, codes: IntArray, texts: Sequence[str]) 
 
 def _occurring(codes: IntArray, counts: IntArray, texts: list[str]) -> tuple[IntArray, IntArray, list[str]]:
     """Codes, counts and texts without those that no row has."""
-    kept = counts > 0
-    lookup = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-    return lookup[codes], counts[kept], [text for text, own in zip(texts, kept.tolist(), strict=True) if own]
+    mask = counts > 0
+    lookup = np.append(np.where(mask, np.cumsum(mask) - 1, -1), -1)
+    return (
+        lookup[codes],
+        counts[mask],
+        [text for text, occurs in zip(texts, mask.tolist(), strict=True) if occurs],
+    )
 
 
 class _NumberTexts(Sequence[str]):

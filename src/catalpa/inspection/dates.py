@@ -32,7 +32,10 @@ def date(view: ColumnView) -> Judgement | None:
     if not fitting:
         return None
     form, words = min(fitting, key=lambda one: len(one[1]))
-    other = next((own for own, left in fitting if own == swapped(form) and len(left) == len(words)), None)
+    other = next(
+        (candidate for candidate, left in fitting if candidate == swapped(form) and len(left) == len(words)),
+        None,
+    )
     changes = {"type": "datetime" if "%H" in form or "%I" in form else "date", "format": form}
     missing = tuple((word, None) for word in words)
     facts = {"format": form, "words": words, "ambiguous": other is not None}
@@ -55,16 +58,16 @@ def swapped(form: str) -> str | None:
     return next((form.replace(one, other) for one, other in OTHER_WAY.items() if one in form), None)
 
 
-def settled(judgements: Sequence[Judgement]) -> list[Judgement]:
+def with_common_form(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Dates whose order of day and month other columns of the table tell."""
-    told = {
+    choices = {
         day_first(judgement.facts["format"])
         for judgement in judgements
         if not judgement.facts["ambiguous"] and swapped(judgement.facts["format"])
     }
-    if len(told) != 1:
+    if len(choices) != 1:
         return list(judgements)
-    (first,) = told
+    (first,) = choices
     return [_as_told(judgement, day_first_here=first) for judgement in judgements]
 
 
@@ -112,8 +115,8 @@ def _words(view: ColumnView, form: str) -> list[str] | None:
 
 
 def _worth_trying(texts: Sequence[str], form: str) -> bool:
-    tried = _spread(texts, TRIED)
-    return sum(fits(form, text) for text in tried) >= FITTING_BESIDE_WORDS / 2 * len(tried)
+    sample = _spread(texts, TRIED)
+    return sum(fits(form, text) for text in sample) >= FITTING_BESIDE_WORDS / 2 * len(sample)
 
 
 def _spread(texts: Sequence[str], most: int) -> list[str]:

@@ -97,13 +97,13 @@ def free_text(view: ColumnView) -> Judgement | None:
     sentences = blanks >= SENTENCE_BLANKS * int(counts.sum()) and view.share > SENTENCE_SHARE
     rare = view.present < FREE_FILLED * view.rows and view.different >= RARE_VALUES
     own_words = view.share >= FREE_SHARE and (view.different >= FREE_VALUES or rare)
-    asked = bool(_OTHER.search(view.name)) and view.share >= OTHER_SHARE and view.different >= 5
+    other_field = bool(_OTHER.search(view.name)) and view.share >= OTHER_SHARE and view.different >= 5
     sentences = sentences and view.different >= FREE_VALUES
-    if not (own_words or asked or sentences):
+    if not (own_words or other_field or sentences):
         return None
     written = sum(_is_written(text) for text in texts) >= WRITTEN * len(texts)
     words = view.share >= SURE_SHARE or blanks >= SURE_BLANKS * int(counts.sum())
-    sure = written and (sentences or asked or words)
+    sure = written and (sentences or other_field or words)
     facts = {"different": view.different, "share": view.share}
     return Judgement(Kind.TEXT, view.name, sure, {"role": "text"}, facts)
 

@@ -87,22 +87,22 @@ def _constant(judgements: Sequence[Judgement]) -> tuple[str, str]:
 
 def _tick(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
-    told = _many(columns, "is a tick box", "are tick boxes")
-    return f'{told}: empty means "{NOT_TICKED}", not "missing".', _keep(judgements)
+    text = _many(columns, "is a tick box", "are tick boxes")
+    return f'{text}: empty means "{NOT_TICKED}", not "missing".', _keep(judgements)
 
 
 def _weight(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     mean = f" (mean {judgements[0].facts['mean']:.3g})" if len(columns) == 1 else ""
-    told = _many(columns, f"looks like a survey weight{mean}", "look like survey weights")
-    rest = "is not clustered on" if len(columns) == 1 else "are not clustered on"
-    return f"{told} and {rest}. To weight the rows, name it.", f"--weight {shlex.quote(columns[0])}"
+    text = _many(columns, f"looks like a survey weight{mean}", "look like survey weights")
+    ending = "is not clustered on" if len(columns) == 1 else "are not clustered on"
+    return f"{text} and {ending}. To weight the rows, name it.", f"--weight {shlex.quote(columns[0])}"
 
 
 def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns, form = [judgement.column for judgement in judgements], judgements[0].facts["format"]
     words = [word for judgement in judgements for word in judgement.facts["words"]]
-    also = f" {_words(words)} becomes a missing value." if words else ""
+    also = _become_missing(words)
     if not judgements[0].safe:
         return (
             f"{_many(columns, 'holds', 'hold')} dates, but nothing tells whether day or month comes first. "
@@ -110,8 +110,8 @@ def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
             "--accept date",
         )
     parts = "year and month" if "%d" not in form else "year, month and weekday"
-    told = f"{_many(columns, 'holds', 'hold')} dates ({form}): split into {parts}.{also}"
-    return told, _keep(judgements)
+    text = f"{_many(columns, 'holds', 'hold')} dates ({form}): split into {parts}.{also}"
+    return text, _keep(judgements)
 
 
 def _time(judgements: Sequence[Judgement]) -> tuple[str, str]:
@@ -122,7 +122,7 @@ def _time(judgements: Sequence[Judgement]) -> tuple[str, str]:
 def _number(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     words = [word for judgement in judgements for word in judgement.facts["words"]]
-    also = f" {_words(words)} becomes a missing value." if words else ""
+    also = _become_missing(words)
     example = max((judgement.facts["example"] for judgement in judgements), key=len)
     return f"{_many(columns, 'holds', 'hold')} numbers written like {example}: read as numbers.{also}", _keep(
         judgements
@@ -133,24 +133,24 @@ def _list(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns, mark = [judgement.column for judgement in judgements], judgements[0].facts["mark"]
     items = f" ({judgements[0].facts['items']} different ones)" if len(columns) == 1 else ""
     shown = {"\n": "line end"}.get(mark, mark)
-    told = _many(columns, "holds", "hold")
+    text = _many(columns, "holds", "hold")
     return (
-        f'{told} several answers per cell, separated by "{shown}"{items}: one yes/no column for each answer.',
+        f'{text} several answers per cell, separated by "{shown}"{items}: one yes/no column for each answer.',
         _keep(judgements),
     )
 
 
 def _identifier(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
-    told = _many(columns, "is (almost) unique per row: it looks like an identifier", "look like identifiers")
-    return f"{told}{', left out' if len(columns) == 1 else ': left out'}.", _keep(judgements)
+    text = _many(columns, "is (almost) unique per row: it looks like an identifier", "look like identifiers")
+    return f"{text}{', left out' if len(columns) == 1 else ': left out'}.", _keep(judgements)
 
 
 def _text(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     if not judgements[0].safe:
-        told = _many(columns, "may be names or codes", "may be names or codes")
-        return f"{told}: most of their values are different. Accepting leaves them out.", "--accept text"
+        text = _many(columns, "may be names or codes", "may be names or codes")
+        return f"{text}: most of their values are different. Accepting leaves them out.", "--accept text"
     if len(columns) == 1:
         different = judgements[0].facts["different"]
         return (
@@ -168,46 +168,64 @@ def _order(judgements: Sequence[Judgement]) -> tuple[str, str]:
         for level in facts["levels"]
     ]
     shown = levels if len(levels) <= LEVELS_SHOWN else [*levels[:2], "...", *levels[-2:]]
-    also = f" {_words(facts['aside'])} becomes a missing value." if facts["aside"] else ""
+    also = _become_missing(facts["aside"])
     order = shlex.quote("<".join(facts["levels"]))
     if judgements[0].safe:
-        told = _many(columns, "is an ordered scale", "are ordered scales")
-        return f"{told}: {' < '.join(shown)}.{also}", f"--order {shlex.quote(columns[0])}={order}"
+        text = _many(columns, "is an ordered scale", "are ordered scales")
+        return f"{text}: {' < '.join(shown)}.{also}", f"--order {shlex.quote(columns[0])}={order}"
     ranges = list(dict.fromkeys((one.facts["levels"][0], one.facts["levels"][-1]) for one in judgements))
     if len(ranges) > 1:
-        told = " or ".join(f"{low} to {high}" for low, high in ranges[:3]) + (
+        text = " or ".join(f"{low} to {high}" for low, high in ranges[:3]) + (
             " ..." if len(ranges) > 3 else ""
         )
         return (
-            f"{_many(columns, 'holds', 'hold')} whole numbers that may be ordered answers ({told}).",
+            f"{_many(columns, 'holds', 'hold')} whole numbers that may be ordered answers ({text}).",
             "--accept order",
         )
-    told = _many(columns, "may be ordered", "may be ordered")
+    text = _many(columns, "may be ordered", "may be ordered")
     if judgements[0].facts.get("by_data"):
         return (
-            f"{told}, judging by the other columns: {' < '.join(shown)}?",
+            f"{text}, judging by the other columns: {' < '.join(shown)}?",
             f"--order {shlex.quote(columns[0])}=...",
         )
-    return f"{told}: {' < '.join(shown)}?{also}", "--accept order"
+    return f"{text}: {' < '.join(shown)}?{also}", "--accept order"
 
 
 def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
-    columns = [judgement.column for judgement in judgements]
+    columns, facts = [judgement.column for judgement in judgements], judgements[0].facts
     ranges = Counter((one.facts["low"], one.facts["high"]) for one in judgements)
     low, high = (number_text(float(end)) for end in ranges.most_common(1)[0][0])
     beside = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
-    told = f"{_many(columns, 'holds', 'hold')} {judgements[0].facts['code']} beside {beside}"
-    return f'{told}: probably "no answer".', "--accept sentinel"
+    codes = " and ".join(filter(None, (", ".join(facts["codes"][:-1]), facts["codes"][-1])))
+    text = f"{_many(columns, 'holds', 'hold')} {codes} beside {beside}"
+    return f'{text}: probably "no answer".', "--accept sentinel"
 
 
 def _unknown(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     words = list(dict.fromkeys(word for judgement in judgements for word in judgement.facts["words"]))
     if judgements[0].safe:
-        return f"{_words(words)} stands for a missing value in {named(columns)}.", "--as-is"
+        stand = "stands for a missing value" if len(words) == 1 else "stand for missing values"
+        return f"{_words(words)} {stand} in {named(columns)}.", "--as-is"
     count = sum(judgement.facts["count"] for judgement in judgements)
-    told = f"{_words(words)} may stand for a missing value in {named(columns)} ({count:,} cells)."
-    return told, "--accept unknown"
+    cells = f"{count:,} cell{'s' if count != 1 else ''}"
+    stand = "a missing value" if len(words) == 1 else "missing values"
+    text = f"{_words(words)} may stand for {stand} in {named(columns)} ({cells})."
+    return text, "--accept unknown"
+
+
+def _become_missing(words: Sequence[str]) -> str:
+    """The sentence about texts that a rule sets aside.
+
+    Examples
+    --------
+    >>> _become_missing(["x"]), _become_missing(["NO BAIL", "n/k"]), _become_missing([])
+    (' "x" becomes a missing value.', ' "NO BAIL", "n/k" become missing values.', '')
+    """
+    words = list(dict.fromkeys(words))
+    if not words:
+        return ""
+    return f" {_words(words)} {'becomes a missing value' if len(words) == 1 else 'become missing values'}."
 
 
 def _words(words: Sequence[str]) -> str:
@@ -218,10 +236,10 @@ def _words(words: Sequence[str]) -> str:
 def _categories(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     if len(columns) == 1:
-        told = f"{_quoted(columns[0])} has {judgements[0].facts['different']:,} categories."
+        text = f"{_quoted(columns[0])} has {judgements[0].facts['different']:,} categories."
     else:
-        told = f"{_many(columns, '', 'have more than 40 categories each')}."
-    return f'{told} Accepting groups those below 1 % of the rows as "other".', "--accept many"
+        text = f"{_many(columns, '', 'have more than 40 categories each')}."
+    return f'{text} Accepting groups those below 1 % of the rows as "other".', "--accept many"
 
 
 _WORDS: dict[Kind, Callable[[Sequence[Judgement]], tuple[str, str]]] = {
@@ -245,10 +263,11 @@ def gap_block_finding(block: ColumnBlock) -> TableFinding:
     """Columns that were skipped together."""
     n, steps = len(block.columns), len(block.steps)
     if steps > 1:
+        begins = named([step[0] for step in block.steps])
         message = (
-            f"Rows stop answering at one of {steps} steps, {_percent(block.share)} of them before the last "
-            f"({named([step[0] for step in block.steps])}): that counts once, as how far they came, and not "
-            f"in all {n} columns."
+            f"{n} columns are filled up to one of {steps} steps ({begins}), "
+            f"in {_percent(block.share)} of the rows not to the last: that counts once, as how far they "
+            f"came, not {n} times."
         )
     else:
         message = (
@@ -275,30 +294,38 @@ def same_word_finding(block: ColumnBlock) -> TableFinding:
 
 
 def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
-    """A line for every column that adds no new information, or one for all if they are many."""
+    """For every kind a line: the columns that add no new information, and which columns tell it."""
     findings = []
-    for kind in (Kind.COPY, Kind.FOLLOWS, Kind.RISE):
-        own = [pair for pair in pairs if pair.kind is kind]
-        for other in dict.fromkeys(_dropped(pair) for pair in own):
-            sources = [
-                pair.column if pair.other == other else pair.other for pair in own if _dropped(pair) == other
-            ]
-            told = {
-                Kind.COPY: f"{_quoted(other)} says the same as {named(sources)}: together they count twice.",
-                Kind.FOLLOWS: f"{_quoted(other)} follows from {named(sources)}: together they count twice.",
-                Kind.RISE: f"{_quoted(other)} rises or falls with {named(sources)}: they count twice.",
-            }[kind]
-            findings.append(
-                TableFinding(
-                    kind, (other, *sources), False, told, f"--drop {shlex.quote(other)}", CONSEQUENCE[kind]
-                )
+    for kind, verb, verbs in _REPEATS:
+        group = [pair for pair in pairs if pair.kind is kind]
+        sources: dict[str, list[str]] = {}
+        for pair in group:
+            sources.setdefault(pair.other, []).append(pair.column)
+        if not sources:
+            continue
+        if len(sources) <= REPEATS_NAMED:
+            parts = [f"{_quoted(other)} {verb} {named(given)}" for other, given in sources.items()]
+            message = f"{'; '.join(parts)}: {_COUNTED[len(sources) > 1]}."
+        else:
+            shown = ", ".join(
+                f"{_quoted(other)} {_SHORT[kind]} {_quoted(given[0])}"
+                for other, given in list(sources.items())[:REPEATS_NAMED]
             )
+            message = f"{len(sources)} columns {verbs} ({shown}, ...): {_COUNTED[True]}."
+        columns = tuple(dict.fromkeys([*sources, *(pair.column for pair in group)]))
+        change = f"--drop {shlex.quote(_listed(list(sources)))}"
+        findings.append(TableFinding(kind, columns, False, message, change, CONSEQUENCE[kind] * len(sources)))
     return findings
 
 
-def _dropped(pair: Pair) -> str:
-    """The column of a pair to drop: the later copy, or the coarser one."""
-    return pair.other
+REPEATS_NAMED = 2  # pairs that a line names in full
+_COUNTED = ("together they count twice", "they count several times")
+_REPEATS = (
+    (Kind.COPY, "says the same as", "say the same as another column"),
+    (Kind.FOLLOWS, "follows from", "follow from another column"),
+    (Kind.RISE, "rises or falls with", "rise or fall with another column"),
+)
+_SHORT = {Kind.COPY: "as", Kind.FOLLOWS: "from", Kind.RISE: "with"}
 
 
 def _percent(share: float) -> str:

@@ -56,12 +56,12 @@ def number(view: ColumnView) -> Judgement | None:
     return Judgement(Kind.NUMBER, view.name, True, changes, facts, key=(decimal, group))
 
 
-def settled(judgements: Sequence[Judgement]) -> list[Judgement]:
+def with_common_mark(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Numbers whose decimal mark other columns of the table tell."""
-    told = Counter(judgement.facts["decimal"] for judgement in judgements if not judgement.facts["open"])
-    if not told:
+    decimals = Counter(judgement.facts["decimal"] for judgement in judgements if not judgement.facts["open"])
+    if not decimals:
         return list(judgements)
-    decimal = told.most_common(1)[0][0]
+    decimal = decimals.most_common(1)[0][0]
     group = "." if decimal == "," else ","
     return [
         replace(

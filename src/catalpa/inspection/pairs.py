@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catalpa.arrays import entropy
 from catalpa.inspection.columns import ColumnView, Form
 from catalpa.inspection.findings import Kind
 from catalpa.table.blocks import FloatArray, IntArray
@@ -54,16 +55,16 @@ def _by_categories(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
     shuffle = np.random.default_rng(1).permutation(len(at))
     pairs = []
     for one, other in sorted(_candidates(codes)):
-        given = _knowledge(codes[one], codes[other])
-        if given is None or max(given) < SAME:
+        knowledge = _knowledge(codes[one], codes[other])
+        if knowledge is None or max(knowledge) < SAME:
             continue
         chance = _knowledge(codes[one], codes[other][shuffle]) or (0.0, 0.0)
         first, second = (
             share >= SAME and share - by_chance >= OVER_CHANCE
-            for share, by_chance in zip(given, chance, strict=True)
+            for share, by_chance in zip(knowledge, chance, strict=True)
         )
         names = usable[one].name, usable[other].name
-        if first and min(given) >= SAME:
+        if first and min(knowledge) >= SAME:
             pairs.append(Pair(Kind.COPY, *names))
         elif first:
             pairs.append(Pair(Kind.FOLLOWS, *names))
@@ -80,12 +81,15 @@ def _candidates(codes: IntArray) -> set[tuple[int, int]]:
     """
     filled = codes >= 0
     by_chance = np.array(
-        [1 - (np.bincount(own[own >= 0]) ** 2).sum() / max((own >= 0).sum(), 1) ** 2 for own in codes]
+        [
+            1 - (np.bincount(column[column >= 0]) ** 2).sum() / max((column >= 0).sum(), 1) ** 2
+            for column in codes
+        ]
     )
     candidates = set()
-    for one, own in enumerate(codes):
-        order = np.argsort(own, kind="stable")
-        same = np.flatnonzero((own[order[1:]] == own[order[:-1]]) & (own[order[:-1]] >= 0))
+    for one, column in enumerate(codes):
+        order = np.argsort(column, kind="stable")
+        same = np.flatnonzero((column[order[1:]] == column[order[:-1]]) & (column[order[:-1]] >= 0))
         same = same[np.linspace(0, len(same) - 1, min(len(same), NEIGHBOURS)).astype(np.int64)]
         if not len(same):
             continue
@@ -110,8 +114,7 @@ def _dense(codes: IntArray) -> IntArray:
 
 def _entropy(codes: IntArray) -> float:
     counts = np.bincount(codes[codes >= 0])
-    shares = counts[counts > 0] / max(counts.sum(), 1)
-    return float(-(shares * np.log(shares)).sum())
+    return entropy(counts / max(counts.sum(), 1))
 
 
 def _knowledge(one: IntArray, other: IntArray) -> tuple[float, float] | None:
@@ -124,8 +127,8 @@ def _knowledge(one: IntArray, other: IntArray) -> tuple[float, float] | None:
     first, second = _entropy(one[both]), _entropy(other[both])
     if first <= 0.02 or second <= 0.02:
         return None
-    told = first + second - joint
-    return told / second, told / first
+    mutual = first + second - joint
+    return mutual / second, mutual / first
 
 
 def _by_ranks(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
@@ -153,6 +156,6 @@ def _ranks(view: ColumnView, at: IntArray) -> FloatArray:
     filled = codes >= 0
     if filled.any():  # codes are in the order of the numbers; equal numbers share their mean rank
         counts = np.bincount(codes[filled])
-        own = (np.cumsum(counts) - (counts - 1) / 2)[codes[filled]]
-        ranks[filled] = own - own.mean()
+        of_category = (np.cumsum(counts) - (counts - 1) / 2)[codes[filled]]
+        ranks[filled] = of_category - of_category.mean()
     return ranks

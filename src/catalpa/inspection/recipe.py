@@ -157,38 +157,38 @@ class Field:
         known = {value for value, _ in self.missing}
         added = tuple(one for one in changes.get("missing", ()) if one[0] not in known)
         # A level that became missing is no level any more.
-        gone = known | {value for value, _ in added}
+        removed_values = known | {value for value, _ in added}
         categories = changes.get("categories", self.categories)
         return replace(
             self,
             **{
                 **changes,
                 "missing": (*self.missing, *added),
-                "categories": tuple(level for level in categories if level[0] not in gone),
+                "categories": tuple(level for level in categories if level[0] not in removed_values),
             },
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The field as the standard writes it."""
-        made: dict[str, Any] = {"name": self.name}
+        record: dict[str, Any] = {"name": self.name}
         if self.type != "any":
-            made["type"] = self.type
-        made |= {name: value for name, value in (("title", self.title), ("format", self.format)) if value}
+            record["type"] = self.type
+        record |= {name: value for name, value in (("title", self.title), ("format", self.format)) if value}
         if self.type in ("number", "integer"):
-            made |= {"decimalChar": self.decimal} if self.decimal != "." else {}
-            made |= {"groupChar": self.group} if self.group else {}
-            made |= {} if self.bare else {"bareNumber": False}
+            record |= {"decimalChar": self.decimal} if self.decimal != "." else {}
+            record |= {"groupChar": self.group} if self.group else {}
+            record |= {} if self.bare else {"bareNumber": False}
         if self.delimiter is not None:
-            made["delimiter"] = self.delimiter
+            record["delimiter"] = self.delimiter
         if self.categories:
-            made["categories"] = _levels_to_json(self.categories)
-            made["categoriesOrdered"] = self.ordered
+            record["categories"] = _levels_to_json(self.categories)
+            record["categoriesOrdered"] = self.ordered
         if self.missing:
-            made["missingValues"] = _levels_to_json(self.missing)
-        own = {"role": self.role, "empty": self.empty, "other": self.other, "items": list(self.items)}
-        if own := {name: value for name, value in own.items() if value}:
-            made["catalpa"] = own
-        return made
+            record["missingValues"] = _levels_to_json(self.missing)
+        extra = {"role": self.role, "empty": self.empty, "other": self.other, "items": list(self.items)}
+        if extra := {name: value for name, value in extra.items() if value}:
+            record["catalpa"] = extra
+        return record
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,44 @@ class Recipe:
     @property
     def changes_anything(self) -> bool:
         """Whether a table looks different after it."""
-        said = any(not one.plain for one in self.fields)
-        return said or bool(self.missing or self.weight or self.drop or self.blocks)
+        in_fields = any(not one.plain for one in self.fields)
+        return in_fields or bool(self.missing or self.weight or self.drop or self.blocks)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Short labels of columns that have one."""
+        return {one.name: one.title for one in self.fields if one.title}
+
+    def with_titles(self, titles: Mapping[str, str]) -> Recipe:
+        """The recipe with short labels of columns; those that it has already stay.
+
+        Examples
+        --------
+        >>> Recipe().with_titles({"Q8": "Trust in parliament"}).title_of("Q8")
+        'Trust in parliament'
+        """
+        recipe = self
+        for name, title in titles.items():
+            if title and title != name and recipe[name].title is None:
+                recipe = recipe.with_field(replace(recipe[name], title=title))
+        return recipe
+
+    def title_of(self, name: str) -> str | None:
+        """The short label of a column, or of one that is made of it; None if there is none.
+
+        Examples
+        --------
+        >>> recipe = Recipe().with_titles({"Q8": "Tools at work"})
+        >>> recipe.title_of("Q8: saw"), recipe.title_of("Q8 and 3 more"), recipe.title_of("Q80")
+        ('Tools at work: saw', 'Tools at work and 3 more', None)
+        """
+        titles = self.titles
+        if name in titles:
+            return titles[name]
+        for column in sorted(titles, key=len, reverse=True):
+            if name.startswith((f"{column}: ", f"{column} and ")):
+                return titles[column] + name[len(column) :]
+        return None
 
     def with_order(self, column: str, levels: Sequence[str]) -> Recipe:
         """The recipe with the categories of a column in this order, lowest first.
@@ -288,13 +324,17 @@ class Recipe:
 
     def keeping(self, columns: Iterable[str]) -> Recipe:
         """The recipe that leaves these columns as they are."""
-        kept = set(columns)
+        names = set(columns)
         return replace(
             self,
-            fields=tuple(one for one in self.fields if one.name not in kept),
-            weight=None if self.weight in kept else self.weight,
-            blocks=tuple(block for block in self.blocks if not kept & set(block.columns)),
-            drop=tuple(name for name in self.drop if name not in kept),
+            fields=tuple(
+                Field(one.name, title=one.title) if one.name in names else one
+                for one in self.fields
+                if one.name not in names or one.title
+            ),
+            weight=None if self.weight in names else self.weight,
+            blocks=tuple(block for block in self.blocks if not names & set(block.columns)),
+            drop=tuple(name for name in self.drop if name not in names),
         )
 
     def check_columns(self, names: Iterable[str]) -> None:
@@ -309,20 +349,20 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """The recipe as a Data Package resource descriptor of plain JSON values."""
-        made: dict[str, Any] = {"dialect": dict(self.dialect)} if self.dialect else {}
+        document: dict[str, Any] = {"dialect": dict(self.dialect)} if self.dialect else {}
         schema: dict[str, Any] = {"missingValues": ["", *self.missing]} if self.missing else {}
         schema["fields"] = [one.to_dict() for one in self.fields]
-        made["schema"] = schema
-        own = {
+        document["schema"] = schema
+        extra = {
             "weight": self.weight,
             "skipRows": list(self.skip_rows),
             "blocks": [block.to_json() for block in self.blocks],
             "drop": list(self.drop),
             "proposed": dict(self.proposed),
         }
-        if own := {name: value for name, value in own.items() if value}:
-            made["catalpa"] = own
-        return made
+        if extra := {name: value for name, value in extra.items() if value}:
+            document["catalpa"] = extra
+        return document
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any], source: str = "The recipe") -> Recipe:
@@ -335,40 +375,45 @@ class Recipe:
         _known_keys(
             schema, {"fields", "missingValues", "$schema", "fieldsMatch", "primaryKey"}, f"{source}: schema"
         )
-        own = _object(document.get("catalpa", {}), f"{source}: catalpa")
-        _known_keys(own, OWN_KEYS, f"{source}: catalpa")
-        proposed = _object(own.get("proposed", {}), f"{source}: catalpa.proposed")
+        extra = _object(document.get("catalpa", {}), f"{source}: catalpa")
+        _known_keys(extra, OWN_KEYS, f"{source}: catalpa")
+        proposed = _object(extra.get("proposed", {}), f"{source}: catalpa.proposed")
         _known_keys(proposed, PROPOSALS, f"{source}: catalpa.proposed")
         fields = schema.get("fields", [])
         if not isinstance(fields, list):
             raise ParameterError(f"{source}: schema.fields is {fields!r:.60}; it has to be a list.")
-        made = tuple(_field(one, source) for one in fields)
-        names = [one.name for one in made]
+        columns = tuple(_field(one, source) for one in fields)
+        names = [one.name for one in columns]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ParameterError(f"{source} has several fields with the same name: {twice}.")
-        weight = own.get("weight")
+        weight = extra.get("weight")
         if weight is not None and not isinstance(weight, str):
             raise ParameterError(f"{source}: catalpa.weight is {weight!r:.60}; it has to be a column.")
-        blocks = own.get("blocks", [])
+        blocks = extra.get("blocks", [])
         if not isinstance(blocks, list):
             raise ParameterError(f"{source}: catalpa.blocks is {blocks!r:.60}; it has to be a list of lists.")
         missing = [value for value, _ in _levels(schema.get("missingValues", []), f"{source}: missingValues")]
         return cls(
-            made,
+            columns,
             dict(dialect),
             tuple(value for value in missing if value != ""),
             weight,
-            _rows(own.get("skipRows", []), source),
+            _rows(extra.get("skipRows", []), source),
             tuple(gap_block(block, f"{source}: catalpa.blocks") for block in blocks),
-            tuple(_names(own.get("drop", []), f"{source}: catalpa.drop")),
+            tuple(_names(extra.get("drop", []), f"{source}: catalpa.drop")),
             dict(proposed),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recipe: TOML if the name ends in ``.toml``, JSON otherwise."""
-        from catalpa.files import reraise_as, write_atomically  # who fits a method writes no files
+        from catalpa.files import (  # who fits a method writes no files
+            check_path,
+            reraise_as,
+            write_atomically,
+        )
 
+        check_path(path)
         target = Path(path)
         toml = target.suffix.lower() == ".toml"
         text = (
@@ -419,8 +464,8 @@ def _field(entry: object, source: str) -> Field:
         raise ParameterError(f"{where} has no name: {entry!r:.80}.")
     where = f"{source}: field {name!r}"
     _known_keys(entry, FIELD_KEYS, where)
-    own = _object(entry.get("catalpa", {}), f"{where}: catalpa")
-    _known_keys(own, OWN_FIELD_KEYS, f"{where}: catalpa")
+    extra = _object(entry.get("catalpa", {}), f"{where}: catalpa")
+    _known_keys(extra, OWN_FIELD_KEYS, f"{where}: catalpa")
     kind, form = entry.get("type", "any"), entry.get("format")
     _one_of(kind, TYPES, f"{where}: type")
     if (
@@ -429,12 +474,12 @@ def _field(entry: object, source: str) -> Field:
         and not knows_format(str(form))
     ):
         raise ParameterError(f"{where}: format is {form!r}; write it as strptime does, such as %d.%m.%Y.")
-    role = own.get("role")
+    role = extra.get("role")
     if role is not None:
         _one_of(role, ROLES, f"{where}: catalpa.role")
     delimiter = entry.get("delimiter", "," if kind == "list" else None)
     texts = {"delimiter": delimiter, "title": entry.get("title")}
-    texts |= {f"catalpa.{key}": own.get(key) for key in ("empty", "other")}
+    texts |= {f"catalpa.{key}": extra.get(key) for key in ("empty", "other")}
     for key, value in texts.items():
         if value is not None and (not isinstance(value, str) or not value):
             raise ParameterError(f"{where}: {key} is {value!r:.60}; it has to be text.")
@@ -457,13 +502,13 @@ def _field(entry: object, source: str) -> Field:
         group,
         entry.get("bareNumber", True),
         delimiter,
-        tuple(_names(own.get("items", []), f"{where}: catalpa.items")),
+        tuple(_names(extra.get("items", []), f"{where}: catalpa.items")),
         _levels(entry.get("categories", []), f"{where}: categories"),
         entry.get("categoriesOrdered", False),
         tuple(one for one in _levels(entry.get("missingValues", []), f"{where}: missingValues") if one[0]),
         role,
-        own.get("empty"),
-        own.get("other"),
+        extra.get("empty"),
+        extra.get("other"),
     )
 
 
@@ -582,12 +627,12 @@ def _toml_table(table: Mapping[str, Any], path: str, lines: list[str]) -> None:
     for key, value in arrays.items():
         for one in value:
             lines += ["", f"[[{path}{_toml_key(key)}]]"]
-            lines += [f"{_toml_key(name)} = {_toml_value(own)}" for name, own in one.items()]
+            lines += [f"{_toml_key(name)} = {_toml_value(entry)}" for name, entry in one.items()]
 
 
 def _toml_value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_toml_key(key)} = {_toml_value(own)}" for key, own in value.items()) + "}"
+        return "{" + ", ".join(f"{_toml_key(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
     if isinstance(value, bool):

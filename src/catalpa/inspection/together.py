@@ -78,10 +78,10 @@ def same_words(views: Sequence[ColumnView]) -> list[ColumnBlock]:
             if value.lower() not in TOO_COMMON and len(value) <= LONGEST_WORD and view.counts[at] >= 2:
                 rows.setdefault(value, {})[view.name] = view.codes == at
     return [
-        ColumnBlock(tuple(columns), float(own[columns[0]].mean()), word)
-        for word, own in rows.items()
-        if len(own) >= FEWEST
-        for columns in _alike(own, SAME_WORD)
+        ColumnBlock(tuple(columns), float(answers[columns[0]].mean()), word)
+        for word, answers in rows.items()
+        if len(answers) >= FEWEST
+        for columns in _alike(answers, SAME_WORD)
     ]
 
 
@@ -89,8 +89,8 @@ def _alike(rows: dict[str, NDArray[np.bool_]], least: float) -> list[list[str]]:
     """Groups of columns whose rows are nearly those of the first column of the group."""
     left, groups = dict(rows), []
     while len(left) >= FEWEST:
-        own = next(iter(left.values()))
-        group = [name for name, other in left.items() if _jaccard(own, other) >= least]
+        vocabulary = next(iter(left.values()))
+        group = [name for name, other in left.items() if _jaccard(vocabulary, other) >= least]
         for name in group:
             del left[name]
         if len(group) >= FEWEST:

@@ -105,10 +105,10 @@ def randperm_rows(generator: Matlab4Generator, n: int, k: int) -> IntArray:  # (
         raise ParameterError(f"{k} different positions cannot be drawn from {n}.")
     positions = list(range(n))
     chosen = []
-    for drawn in range(k):
-        at = generator.below(n - drawn)
+    for place in range(k):
+        at = generator.below(n - place)
         chosen.append(positions[at])
-        positions[at] = positions[n - 1 - drawn]
+        positions[at] = positions[n - 1 - place]
     return np.array(chosen, dtype=np.int64)
 
 
@@ -149,7 +149,7 @@ def category_order(name: str, data_home: str | None = None) -> CategoryOrder:
         path = folder / "paper" / "codes.json"
         if path.is_file():
             codes = json.loads(path.read_text("utf-8"))[alias]
-            return {column: sorted(own, key=own.__getitem__) for column, own in codes.items()}
+            return {column: sorted(firsts, key=firsts.__getitem__) for column, firsts in codes.items()}
     raise DatasetError(
         f"The order of the authors' category codes is not known for {alias}: it is not bundled, and no data "
         "folder has paper/codes.json. Name a folder that holds it with CATALPA_DATA."

@@ -46,11 +46,11 @@ def _rows(dataset: str, entry: Entry, starts: int) -> pd.DataFrame:
     for seed in range(starts):
         model = DISC(data.n_clusters, **dict(entry.parameters), random_state=seed, n_jobs=1)
         problem = model._open_problem(data.frame)
-        rest, literal = _both_stops(problem, _learner(problem, entry.parameters))
-        ties = _ties(rest.state.positions, rest.counts.shares(problem.axis), problem.axis)
+        result, literal = _both_stops(problem, _learner(problem, entry.parameters))
+        ties = _ties(result.state.positions, result.counts.shares(problem.axis), problem.axis)
         facts = {"dataset": dataset, "variant": entry.variant, "seed": seed}
-        stops = {"stops": rest.converged, "literal_stops": literal.converged}
-        rows.append(facts | _rises(rest) | stops | ties)
+        stops = {"stops": result.converged, "literal_stops": literal.converged}
+        rows.append(facts | _rises(result) | stops | ties)
     return pd.DataFrame(rows)
 
 
@@ -77,14 +77,14 @@ def _both_stops(
     )
 
 
-def _labels_repeat(before: PreviousRound, settled: RunResult[Any]) -> bool:
+def _labels_repeat(before: PreviousRound, result: RunResult[Any]) -> bool:
     """Algorithm 1 to the letter: cluster by cluster the same, not only as a partition."""
-    return np.array_equal(before.counts.by_category, settled.counts.by_category)
+    return np.array_equal(before.counts.by_category, result.counts.by_category)
 
 
-def _rises(rest: RunResult[Any]) -> dict[str, int]:
+def _rises(result: RunResult[Any]) -> dict[str, int]:
     """Relearnings, and those after which z is higher than before; the first has no z before it."""
-    passes = [event for event in rest.history if event.phase != "start"]
+    passes = [event for event in result.history if event.phase != "start"]
     again = [at for at, event in enumerate(passes) if event.relearned and at > 0]
     higher = sum(passes[at].cost > passes[at - 1].cost for at in again)
     return {"relearnings": len(again), "rises": higher}
@@ -95,9 +95,9 @@ def _ties(positions: FloatArray, shares: FloatArray, axis: Axis) -> dict[str, in
     pairs = zero = present = present_zero = 0
     for part in axis.slices():
         upper = np.triu_indices(part.stop - part.start, 1)
-        line, own = positions[:, part], shares[:, part] > 0
+        line, shown = positions[:, part], shares[:, part] > 0
         tied = (line[:, :, None] == line[:, None, :])[:, *upper]
-        both = (own[:, :, None] & own[:, None, :])[:, *upper]
+        both = (shown[:, :, None] & shown[:, None, :])[:, *upper]
         pairs, zero = pairs + tied.size, zero + int(tied.sum())
         present, present_zero = present + int(both.sum()), present_zero + int((tied & both).sum())
     return {"pairs": pairs, "pairs_at_0": zero, "present_pairs": present, "present_pairs_at_0": present_zero}

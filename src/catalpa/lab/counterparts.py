@@ -86,7 +86,9 @@ def run_counterparts(
     for at, job in enumerate(jobs, start=1):
         if (job.start, job.label, job.dataset) not in done:
             if job.dataset not in tables:
-                tables = {job.dataset: _opened(job.dataset, data_home)}  # one table at a time is in memory
+                tables = {
+                    job.dataset: _coded_data(job.dataset, data_home)
+                }  # one table at a time is in memory
             known = _same_as_printed(rows, job)
             lines = _runs(job, *tables[job.dataset], published) if known is None else known
             rows = pd.concat([rows, lines], ignore_index=True)
@@ -131,7 +133,7 @@ def read_counterparts(path: Path) -> pd.DataFrame:
     return rows
 
 
-def _opened(dataset: str, data_home: str | None) -> tuple[CodedTable, IntArray, int]:
+def _coded_data(dataset: str, data_home: str | None) -> tuple[CodedTable, IntArray, int]:
     data = load(dataset, data_home=data_home)
     table = CodedTable(coded(data, category_order(dataset, data_home)))
     return table, np.asarray(data.target), data.n_clusters
@@ -206,8 +208,13 @@ def printed_grid(rows: pd.DataFrame, measure: str) -> Grid:
     hits = reproduced(rows)
     lines = []
     for dataset in rows["dataset"].unique():
-        own = table[table["dataset"] == dataset].set_index("label")
-        lines.append([dataset, *(_cell(own.loc[label]) if label in own.index else "" for label in labels)])
+        of_dataset = table[table["dataset"] == dataset].set_index("label")
+        lines.append(
+            [
+                dataset,
+                *(_cell(of_dataset.loc[label]) if label in of_dataset.index else "" for label in labels),
+            ]
+        )
     counts = [f"{int(hits[label].sum())} of {int(hits[label].notna().sum())}" for label in labels]
     title = f"{measure} from the printed runs' starts (difference from the print, none where it is the same)"
     return _grid(title, ["data", *labels], [*lines, ["all three come out", *counts]])

@@ -50,8 +50,8 @@ def find_estimator(name: str) -> type[Any]:
 def method_name(name: str) -> str:
     """The registry's own name where this is an alias of it; the name itself for classes of other packages."""
     # By its class: entry points and paths may lead to the same method.
-    found = find_estimator(name)
-    return next((entry.name for entry in METHODS.values() if entry.estimator is found), name)
+    estimator = find_estimator(name)
+    return next((entry.name for entry in METHODS.values() if entry.estimator is estimator), name)
 
 
 def make(entry: Entry, n_clusters: int, seed: int, categorical_features: str | None = None) -> Any:
@@ -95,12 +95,12 @@ def _instance(name: str, parameters: Mapping[str, Any]) -> Any:
 def _imported(name: str, what: str, load: Callable[[], Any], cure: str) -> type[Any]:
     """A class of another package, if it is a clusterer and can be imported."""
     try:
-        found = load()
+        estimator = load()
     # An empty name of a module is a ValueError.
     except (ImportError, AttributeError, ValueError) as error:
         raise ParameterError(f"The method {name!r} {what}cannot be imported: {error}. {cure}") from error
-    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
+    if not (isinstance(estimator, type) and hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ParameterError(
-            f"The method {name!r} is no scikit-learn estimator: it must be a class with fit and get_params."
+            f"The method {name!r} is not a scikit-learn estimator, a class with fit and get_params."
         )
-    return found
+    return estimator

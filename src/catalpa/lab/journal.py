@@ -56,8 +56,8 @@ class ResultJournal:
             raise OutputError(f"{str(self.path)!r} is a folder. Name a file to keep the results in.")
         with _writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        own = self.path.with_suffix(".lock")
-        lock = lock_at(own)
+        lock_file = self.path.with_suffix(".lock")
+        lock = lock_at(lock_file)
         if lock is None:
             raise OutputError(
                 f"Another run is writing to {str(self.path)!r}. Wait for its end, or name another file "
@@ -72,7 +72,7 @@ class ResultJournal:
             if self.lines.exists() and self.lines.stat().st_size == 0:
                 self.lines.unlink()
             with contextlib.suppress(OSError):  # Windows removes it when it is released
-                own.unlink()
+                lock_file.unlink()
             lock.release()
 
     def append(self, row: Mapping[str, Any]) -> None:

@@ -148,26 +148,26 @@ def measured(
         "one_cluster": float(target.value_counts(normalize=True).iloc[0]),
         "versions": _versions(),
     }
-    own = frame.copy()  # a method may change its table, and the next one must not see that
+    copy = frame.copy()  # a method may change its table, and the next one must not see that
     began = time.perf_counter()
     try:
-        model = fitted(entry, own, n_clusters, seed, categorical_features)
+        model = fitted(entry, copy, n_clusters, seed, categorical_features)
         seconds = time.perf_counter() - began
         # A method that finds the number of clusters itself left none of them empty.
-        asked = n_clusters if "n_clusters" in model.get_params(deep=False) else 0
+        k = n_clusters if "n_clusters" in model.get_params(deep=False) else 0
         # Compactness is a measure of categories; numbers take no part.
         columns = infer(frame, categorical_features=categorical_features).categorical
         categories = [column.name for column in columns]
         # The labels that an article's numbers were made of.
         labels = np.asarray(getattr(model, "published_labels_", model.labels_))
-        found = _measures(frame[categories], target, labels, asked)
+        measures = _measures(frame[categories], target, labels, k)
     except (Exception, SystemExit) as error:  # whatever a method does, the other runs go on
         return known | _failure(error) | {"seconds": time.perf_counter() - began}
     passes = _number(getattr(model, "n_iter_", None))
     # Ours, or what scikit-learn calls it.
     cost = _number(getattr(model, "cost_", getattr(model, "inertia_", None)))
     counted = None if math.isnan(passes) else int(passes)
-    return known | found | {"cost": cost, "passes": counted, "seconds": seconds, "error": ""}
+    return known | measures | {"cost": cost, "passes": counted, "seconds": seconds, "error": ""}
 
 
 def _number(value: Any) -> float:
@@ -179,9 +179,9 @@ def _number(value: Any) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def _measures(categories: pd.DataFrame, target: pd.Series, labels: Any, asked: int) -> dict[str, Any]:
+def _measures(categories: pd.DataFrame, target: pd.Series, labels: Any, n_clusters: int) -> dict[str, Any]:
     sizes = np.unique_counts(labels).counts
-    k = max(asked, len(sizes))
+    k = max(n_clusters, len(sizes))
     return {
         "ACC": metrics.clustering_accuracy(target, labels),
         "ARI": metrics.adjusted_rand(target, labels),

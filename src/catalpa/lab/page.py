@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from catalpa.lab.conclusions import StoredResults, mixed_gain, verdicts
-from catalpa.lab.grids import markdown, to_markdown
+from catalpa.lab.grids import folded, markdown, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import PRINTED_MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.published_table import as_published_table
@@ -30,16 +30,16 @@ def page(
     """
     stored = stored or StoredResults()
     # All of them once: several parts of the page ask for the same table.
-    made = {
+    parts = {
         (number, measure): table(results, protocol, number, measure) for number, measure in PRINTED_MEASURES
     }
-    accuracy, rand = made["2", "ACC"], made["2", "ARI"]
+    accuracy, rand = parts["2", "ACC"], parts["2", "ARI"]
     template = Template(files("catalpa.lab").joinpath("results_template.md").read_text("utf-8"))
     return template.substitute(
-        verdicts=verdicts(made, results, protocol, stored),
+        verdicts=verdicts(parts, results, protocol, stored),
         as_published=_as_published(results, protocol, stored),
         claims=_claims(stored),
-        mixed=_mixed(made["4", "ACC"]),
+        mixed=_mixed(parts["4", "ACC"]),
         runs=_runs(results),
         near=NEAR,
         reproduced=_reproduced(accuracy, rand),
@@ -48,7 +48,7 @@ def page(
         collapsed=_collapsed(accuracy),
         nearly_all=f"{LOPSIDED:.0%}",
         lopsided=_lopsided(accuracy),
-        tables="\n\n".join(text for one in made.values() if len(one.cells) for text in _section(one)),
+        tables="\n\n".join(text for one in parts.values() if len(one.cells) for text in _section(one)),
         figures=figures or "## Figures\n\nNo data of figures are stored.",
         ranks=_printed_ranks(),
         contradictions=_contradictions(),
@@ -61,11 +61,14 @@ def _as_published(results: pd.DataFrame, protocol: Protocol, stored: StoredResul
         return (
             "No runs from the published starts are stored. Make them with: `catalpa lab run --as-published`"
         )
-    parts = []
-    for number, measure in PRINTED_MEASURES:
-        if number in ("2", "3"):
-            made = as_published_table(stored.published, results, protocol, number, measure)
-            parts += [f"**{grid.title}**\n\n{to_markdown(grid)}" for grid in made.grids()]
+    first, *others = [
+        grid
+        for number, measure in PRINTED_MEASURES
+        if number in ("2", "3")
+        for grid in as_published_table(stored.published, results, protocol, number, measure).against_kmodes()
+    ]
+    parts = [f"**{first.title}**\n\n{to_markdown(first)}"]
+    parts += [folded(grid.title, to_markdown(grid)) for grid in others]
     return "\n\n".join(parts)
 
 
@@ -94,7 +97,7 @@ def _claims(stored: StoredResults) -> str:
         "pairs at 0",
         "of those that occur",
     ]
-    return markdown(head, rows)
+    return folded("By data set and reading", markdown(head, rows))
 
 
 def _mixed(one: PublishedTable) -> str:
@@ -105,28 +108,20 @@ def _mixed(one: PublishedTable) -> str:
     below = gains[gains["mean"] <= 0]
     lost = ", ".join(f"{name} by {-gain:.3f}" for name, gain in below["mean"].items())
     claim = "The paper prints that DISC gains by the numbers on all five data sets"
-    said = f"here, with the best setting of each, it loses ACC on {lost}" if lost else "here it does so too"
-    return f"{claim} ({gains['printed'].min():.3f} to {gains['printed'].max():.3f} in ACC); {said}."
+    remark = f"here, with the best setting of each, it loses ACC on {lost}" if lost else "here it does so too"
+    return f"{claim} ({gains['printed'].min():.3f} to {gains['printed'].max():.3f} in ACC); {remark}."
 
 
 def _section(one: PublishedTable) -> Iterator[str]:
-    yield f"## {one.title}"
-    captions = {
-        "ours": "Ours, mean ± deviation over seeds:",
-        "printed": "Printed:",
-        "ours minus printed": "Ours minus printed:",
-    }
-    if one.measure == "ACC":
-        captions["clusters left of those asked for"] = "Clusters left of those asked for, mean over seeds:"
-        captions["from the worst seed to the best"] = "From the worst seed to the best:"
-    for view, caption in captions.items():
-        yield f"{caption}\n\n{to_markdown(one.grid(view))}"
+    """A table, and the tests on Table 2."""
+    yield folded(one.title, to_markdown(one.side_by_side()))
     if one.number == "2":
         scores = one.scores().dropna(axis=1, how="all")
         # Tests need two data sets on which every method has a score.
         if len(scores.dropna()) > 1:
-            yield f"Tests on our means of {one.measure}:"
-            yield tests_text(significance(scores, one.measure))
+            yield folded(
+                f"Tests on our means of {one.measure}", tests_text(significance(scores, one.measure))
+            )
 
 
 def _runs(results: pd.DataFrame) -> str:
@@ -195,8 +190,8 @@ def _collapsed(accuracy: PublishedTable) -> str:
 
 
 def _lopsided(accuracy: PublishedTable) -> str:
-    found = accuracy.cells[accuracy.cells["lopsided"] > 0]
-    return _by_column(found, lambda row: f"{row.dataset} {row.lopsided} of {row.runs}")
+    cells = accuracy.cells[accuracy.cells["lopsided"] > 0]
+    return _by_column(cells, lambda row: f"{row.dataset} {row.lopsided} of {row.runs}")
 
 
 def _by_column(cells: pd.DataFrame, text: Callable[[Any], str]) -> str:

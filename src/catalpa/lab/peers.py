@@ -135,8 +135,8 @@ def _indicators(block: Block) -> csr_array:
     n = len(block)
     parts = []
     for codes in block.codes.T:
-        found, at, count = np.unique(codes, return_inverse=True, return_counts=True)
+        values, at, count = np.unique(codes, return_inverse=True, return_counts=True)
         # Over the root of its share: the weight of a category in multiple correspondence analysis.
-        parts.append(csr_array((1 / np.sqrt(count[at] / n), (np.arange(n), at)), shape=(n, len(found))))
+        parts.append(csr_array((1 / np.sqrt(count[at] / n), (np.arange(n), at)), shape=(n, len(values))))
     numbers = np.nan_to_num(_standardised(block.numbers))  # a missing number is an average one
     return csr_array(hstack([*parts, csr_array(numbers)]))

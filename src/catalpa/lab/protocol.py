@@ -232,11 +232,11 @@ class Protocol:
         scored = results[(results["error"] == "") & (results["columns"] == CATEGORICAL)]
         everywhere = set(scored["dataset"])
         protocol = self
-        found = results[["method", "variant"]].drop_duplicates().itertuples(index=False, name=None)
-        for method, variant in found:
+        pairs = results[["method", "variant"]].drop_duplicates().itertuples(index=False, name=None)
+        for method, variant in pairs:
             if (method, variant) not in known:
-                own = scored[(scored["method"] == method) & (scored["variant"] == variant)]
-                protocol = protocol.with_method(method, variant, ranked=set(own["dataset"]) == everywhere)
+                rows = scored[(scored["method"] == method) & (scored["variant"] == variant)]
+                protocol = protocol.with_method(method, variant, ranked=set(rows["dataset"]) == everywhere)
         return protocol
 
     def shown_in(self, table: str) -> list[tuple[PrintedPlace, Entry]]:
@@ -279,10 +279,12 @@ def _published_runs(table: Mapping[str, Any] | None) -> PublishedRuns | None:
     return PublishedRuns(int(table["runs"]), table["seeds"], table.get("counterparts", {}), methods)
 
 
-def _names(found: Any, key: str) -> tuple[str, ...]:
-    if isinstance(found, list) and all(isinstance(name, str) for name in found):
-        return tuple(found)
-    raise ParameterError(f'{key} = {found!r} in the protocol is no list of data sets, such as ["ZO", "CV"].')
+def _names(value: Any, key: str) -> tuple[str, ...]:
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    raise ParameterError(
+        f'{key} = {value!r} in the protocol is not a list of data sets, such as ["ZO", "CV"].'
+    )
 
 
 def _entries(tables: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
@@ -323,7 +325,7 @@ def _twin(names: Any) -> tuple[str, str]:
     if isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names):
         return names[0], names[1]
     raise ParameterError(
-        f'twin={names!r} in the protocol is no method and variant: write ["disc", "program"].'
+        f'twin={names!r} in the protocol is not a method and variant: write ["disc", "program"].'
     )
 
 

@@ -102,9 +102,9 @@ def published_run(
     return begun, relearned(problem, learner, begun, relearn=relearn)
 
 
-def labels_at(problem: Problem, rest: RunResult[Any]) -> IntArray:  # (n,)
+def labels_at(problem: Problem, result: RunResult[Any]) -> IntArray:  # (n,)
     """The final cluster of every row."""
-    return np.asarray(problem.engine.map_rows(label_rows, to_fixed_point(rest.scores, problem.engine.axis)))
+    return np.asarray(problem.engine.map_rows(label_rows, to_fixed_point(result.scores, problem.engine.axis)))
 
 
 def open_problem(table: Any, n_clusters: int, init: Any, categorical_features: Any = None) -> Problem:
@@ -133,8 +133,8 @@ class PublishedDISC(ClusterMixin, BaseEstimator):
                 "catalpa lab run --as-published. To cluster a table of your own, use DISC."
             )
         problem = open_problem(X, self.n_clusters, self.init, self.categorical_features)
-        _, rest = published_run(problem, relearn=self.relearn)
-        self.labels_ = labels_at(problem, rest)
-        self.cost_ = rest.cost
-        self.n_iter_ = len(rest.history)
+        _, result = published_run(problem, relearn=self.relearn)
+        self.labels_ = labels_at(problem, result)
+        self.cost_ = result.cost
+        self.n_iter_ = len(result.history)
         return self

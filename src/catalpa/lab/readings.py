@@ -23,6 +23,7 @@ from catalpa.explain.tree import spanning_tree
 from catalpa.lab.as_published import Matlab4Generator, codes_of, distinct_rows, randperm_rows
 from catalpa.lab.estimators import find_estimator
 from catalpa.lab.published_disc import PublishedDISC
+from catalpa.lab.readings_het2hom import Het2HomProgram
 from catalpa.lab.readings_in_order import Granules, similarity_clusters
 from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
@@ -57,6 +58,11 @@ class CodedTable:
         block = Block(self.codes.astype(self.axis.dtype), np.zeros((len(self.codes), 0)))
         return cooccurrences(block, self.axis)
 
+    @cached_property
+    def het2hom(self) -> Het2HomProgram:
+        """HARR's axes, which all runs share."""
+        return Het2HomProgram.of(self.places, self.axis, self.together)
+
     def granules(self, k: int) -> Granules:
         """MCDC's first stage, which all runs share."""
         if k not in self._granules:
@@ -86,9 +92,9 @@ Reading = Callable[[CodedTable, IntArray], Labels]
 
 def modes(table: CodedTable, counts: IntArray, before: IntArray) -> IntArray:  # (k, columns)
     """Most frequent category of every column; the lowest of equals, as before in a cluster without rows."""
-    found = np.column_stack([counts[:, part].argmax(axis=1) for part in table.axis.slices()])
-    held = np.asarray(counts[:, : table.axis.sizes[0]].any(axis=1))
-    return np.where(held[:, None], found, before)
+    categories = np.column_stack([counts[:, part].argmax(axis=1) for part in table.axis.slices()])
+    present = np.asarray(counts[:, : table.axis.sizes[0]].any(axis=1))
+    return np.where(present[:, None], categories, before)
 
 
 def k_modes(table: CodedTable, rows: IntArray, distances: list[FloatArray] | None = None) -> Labels:
@@ -99,7 +105,7 @@ def k_modes(table: CodedTable, rows: IntArray, distances: list[FloatArray] | Non
     apart = [1.0 - np.eye(size) for size in table.axis.sizes] if distances is None else distances
     centers, labels = table.codes[rows], np.full(len(table.codes), -1)
     for _ in range(MOST_PASSES):
-        costs = [own[:, center] for own, center in zip(apart, centers.T, strict=True)]
+        costs = [each[:, center] for each, center in zip(apart, centers.T, strict=True)]
         nearest = table.totals(np.vstack(costs)).argmin(axis=1)
         if np.array_equal(nearest, labels):
             break
@@ -116,7 +122,7 @@ def cbdm(table: CodedTable, rows: IntArray) -> Labels:
     tenth of the mean of all others.
     """
     distances = context_distances(table)
-    if not any(own.any() for own in distances):
+    if not any(each.any() for each in distances):
         raise UndefinedMetric("No column tells anything about another, so all distances are 0.")
     return k_modes(table, rows, distances)
 
@@ -131,13 +137,13 @@ def context_distances(table: CodedTable) -> list[FloatArray]:
     shares = conditional_shares(table.together, axis)  # row x, column u: P(u | x)
     distances = []
     for column, part in enumerate(parts):
-        own = uncertainty[column]
-        context = np.flatnonzero((own >= CONTEXT_SHARE * mean[column]) & (own > 0))
-        given = np.vstack([shares[parts[other], part] for other in context]) if len(context) else None
-        if given is None:
+        of_column = uncertainty[column]
+        context = np.flatnonzero((of_column >= CONTEXT_SHARE * mean[column]) & (of_column > 0))
+        conditional = np.vstack([shares[parts[other], part] for other in context]) if len(context) else None
+        if conditional is None:
             distances.append(np.zeros((axis.sizes[column],) * 2))
             continue
-        squares = ((given[:, :, None] - given[:, None, :]) ** 2).sum(axis=0)
+        squares = ((conditional[:, :, None] - conditional[:, None, :]) ** 2).sum(axis=0)
         distances.append(np.sqrt(squares / len(context)))
     return distances
 
@@ -155,7 +161,7 @@ def hdc(table: CodedTable, rows: IntArray) -> Labels:
     k = len(rows)
     centers, labels = table.codes[rows], np.full(len(table.codes), -1)
     for _ in range(MOST_PASSES):
-        costs = [own[:, center] ** 2 for own, center in zip(distances, centers.T, strict=True)]
+        costs = [each[:, center] ** 2 for each, center in zip(distances, centers.T, strict=True)]
         nearest = np.sqrt(table.totals(np.vstack(costs))).argmin(axis=1)
         if np.array_equal(nearest, labels):
             break
@@ -164,7 +170,7 @@ def hdc(table: CodedTable, rows: IntArray) -> Labels:
         sizes = np.bincount(labels, minlength=k)
         shares = tabulated_shares(counts, sizes)
         parts = zip(axis.slices(), distances, strict=True)
-        fresh = np.column_stack([_central(shares[:, part], own) for part, own in parts])
+        fresh = np.column_stack([_central(shares[:, part], each) for part, each in parts])
         centers = np.where(sizes[:, None] > 0, fresh, centers)
     return labels
 
@@ -219,8 +225,8 @@ def _forest(table: CodedTable, labels: IntArray, k: int) -> list[FloatArray]:
     counts = table.counts(labels, k)
     trees = []
     for part in table.axis.slices():
-        held = counts[:, part]
-        spread = (held / held.sum(axis=0)).T
+        cells = counts[:, part]
+        spread = (cells / cells.sum(axis=0)).T
         edges = np.sqrt(((spread[:, None, :] - spread[None, :, :]) ** 2).sum(axis=2)) / k
         edges[edges == 0.0] = SHORTEST
         np.fill_diagonal(edges, 0.0)
@@ -229,8 +235,11 @@ def _forest(table: CodedTable, labels: IntArray, k: int) -> list[FloatArray]:
 
 
 def harr(table: CodedTable, rows: IntArray) -> Labels:
-    """The Het2Hom rule, which the printed column of HARR follows; an empty cluster keeps its centre."""
-    return _labels_of("harr", table, rows, variant="H2H", empty_clusters="keep")
+    """The Het2Hom rule, which the printed column of HARR follows, in the arithmetic of its program.
+
+    ``HARR(variant="H2H", empty_clusters="keep")`` compares exactly.
+    """
+    return table.het2hom.clusters(rows)
 
 
 def disc(table: CodedTable, rows: IntArray) -> Labels:

@@ -30,10 +30,10 @@ def similarity_clusters(places: IntArray, axis: Axis, rows: IntArray) -> IntArra
         wide = weights[:, axis.column_of]
         similar = wide * (counts / sizes[:, None])  # (k, V); of a category to a cluster
         for row, at in enumerate(places):
-            winner, own = int(similar[:, at].sum(axis=1).argmax()), int(labels[row])
-            if winner == own:
+            winner, home = int(similar[:, at].sum(axis=1).argmax()), int(labels[row])
+            if winner == home:
                 continue
-            for cluster, change in ((own, -1.0), (winner, 1.0)):
+            for cluster, change in ((home, -1.0), (winner, 1.0)):
                 if cluster >= 0:
                     counts[cluster, at] += change
                     sizes[cluster] += change
@@ -47,10 +47,10 @@ def similarity_clusters(places: IntArray, axis: Axis, rows: IntArray) -> IntArra
 
 
 def _weights(counts: FloatArray, axis: Axis) -> FloatArray:  # (k, columns)
-    whole = counts.astype(np.int64)
+    totals = counts.astype(np.int64)
     shares = counts / np.maximum(axis.by_column(counts), 1.0)[:, axis.column_of]
     alike = axis.by_column(shares * shares)
-    return separating_weights(shares_apart(whole, axis), alike, 1.0 / axis.n_columns)
+    return separating_weights(shares_apart(totals, axis), alike, 1.0 / axis.n_columns)
 
 
 class Granules:

@@ -45,9 +45,9 @@ def significance(scores: pd.DataFrame, measure: str, control: str | None = None)
             f"{complete.shape[0]} data sets have a score of each of {complete.shape[1]} methods. "
             "Tests need at least two of both: run more of the protocol first."
         )
-    found = metrics.friedman(complete, higher_is_better=HIGHER_IS_BETTER[measure])
+    test = metrics.friedman(complete, higher_is_better=HIGHER_IS_BETTER[measure])
     methods = tuple(map(str, complete.columns))
-    ranks = dict(zip(methods, found.average_ranks, strict=True))
+    ranks = dict(zip(methods, test.average_ranks, strict=True))
     nemenyi = metrics.nemenyi_difference(len(methods), len(complete))
     # Equal ranks go by name, so that the same scores have the same control.
     best = min(methods, key=lambda name: (ranks[name], name))
@@ -55,28 +55,28 @@ def significance(scores: pd.DataFrame, measure: str, control: str | None = None)
     return Significance(
         ranks,
         len(complete),
-        found,
+        test,
         nemenyi,
         metrics.bonferroni_dunn_difference(len(methods), len(complete)),
-        [tuple(methods[at] for at in group) for group in metrics.rank_groups(found.average_ranks, nemenyi)],
+        [tuple(methods[at] for at in group) for group in metrics.rank_groups(test.average_ranks, nemenyi)],
         chosen,
         metrics.wilcoxon_holm(complete, chosen),
     )
 
 
-def tests_text(found: Significance) -> str:
+def tests_text(result: Significance) -> str:
     """The tests in words and one table."""
-    test, ranks = found.friedman, found.ranks
-    told = (
-        f"On {found.n_sets} data sets with a score of all {len(ranks)} methods: Friedman's "
+    test, ranks = result.friedman, result.ranks
+    lines = (
+        f"On {result.n_sets} data sets with a score of all {len(ranks)} methods: Friedman's "
         f"chi-square {test.chi_square:.2f} (p = {test.chi_square_p_value:.2g}), Iman and Davenport's F "
         f"{test.f_statistic:.2f} (p = {test.f_p_value:.2g}). Critical differences of average ranks at 0.05: "
-        f"{found.nemenyi:.2f} between any two (Nemenyi), {found.bonferroni_dunn:.2f} from {found.control} "
+        f"{result.nemenyi:.2f} between any two (Nemenyi), {result.bonferroni_dunn:.2f} from {result.control} "
         "(Bonferroni-Dunn)."
     )
-    rows = [[found.control, f"{ranks[found.control]:.2f}", "", "", ""]]
-    for pair in found.against_control:
+    rows = [[result.control, f"{ranks[result.control]:.2f}", "", "", ""]]
+    for pair in result.against_control:
         rank, p_values = ranks[pair.second], (f"{pair.p_value:.3g}", f"{pair.adjusted_p_value:.3g}")
-        rows.append([pair.second, f"{rank:.2f}", f"{rank - ranks[found.control]:+.2f}", *p_values])
-    head = ["method", "average rank", f"from {found.control}", "Wilcoxon p", "after Holm"]
-    return f"{told}\n\n{markdown(head, rows)}"
+        rows.append([pair.second, f"{rank:.2f}", f"{rank - ranks[result.control]:+.2f}", *p_values])
+    head = ["method", "average rank", f"from {result.control}", "Wilcoxon p", "after Holm"]
+    return f"{lines}\n\n{markdown(head, rows)}"

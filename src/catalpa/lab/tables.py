@@ -22,6 +22,7 @@ TITLES = {
     "3": "Table 3: DISC and its reductions",
     "4": "Table 4: tables with numbers",
 }
+RANKS = ("ours", "printed")  # average ranks
 # What a table can show of each of its cells, by the title of what is shown.
 VIEWS: Mapping[str, Callable[[Any], str]] = {
     "ours": lambda cell: with_spread(cell.mean, cell.std),
@@ -86,12 +87,33 @@ class PublishedTable:
                 line.append(Cell(known(rank, ".2f") if stands else ""))
             rows.append([Cell(str(column)), *line])
         if view == "ours" and self.measure == "ACC":
-            # Of the measures only accuracy rewards a single cluster.
-            alone = self.cells.drop_duplicates("dataset")["one_cluster"]
-            line = [Cell("all rows in one cluster"), *(Cell(known(share, ".4f")) for share in alone)]
-            rows.append(line + [Cell("")] * bool(len(ranks)))
+            rows.append(self._alone(bool(len(ranks))))
         head = ["method", *shown.cells["dataset"].unique(), *["average rank"] * bool(len(ranks))]
         return Grid(f"{self.title}: {view}", head, rows)
+
+    def side_by_side(self) -> Grid:
+        """Ours, the difference from the print in brackets, and both average ranks if there are ranks."""
+        ranks = self.ranks()
+        ranked = bool(ranks.notna().any(axis=None))
+        rows = []
+        for column, part in self.cells.groupby("column", sort=False):
+            cells: list[Any] = list(part.itertuples())
+            line = [Cell(_beside_print(cell), cell.place) for cell in cells]
+            if ranked:
+                # Once per label: at the variant that stands for it.
+                own = ranks.loc[cells[0].label] if cells[0].ranked else None
+                line += [Cell("" if own is None else known(own[name], ".2f")) for name in RANKS]
+            rows.append([Cell(str(column)), *line])
+        if self.measure == "ACC":
+            rows.append(self._alone(len(RANKS) * ranked))
+        head = ["method", *self.cells["dataset"].unique(), *["rank", "printed rank"] * ranked]
+        return Grid(self.title, head, rows)
+
+    def _alone(self, blanks: int) -> list[Cell]:
+        """ACC of all rows in one cluster: of the measures only accuracy rewards that."""
+        shares = self.cells.drop_duplicates("dataset")["one_cluster"]
+        line = [Cell("all rows in one cluster"), *(Cell(known(share, ".4f")) for share in shares)]
+        return line + [Cell("")] * blanks
 
     def _cells_of(self, view: str) -> pd.DataFrame:
         """Beside the print the columns that the paper's table has, if any; in print each label once."""
@@ -142,8 +164,8 @@ def _empty_cells(protocol: Protocol, number: str) -> pd.DataFrame:
     for place, entry in shown:
         name = place.label if variants[place.label] == 1 else f"{place.label}: {entry.variant}"
         for dataset in protocol.mixed if number == "4" else protocol.categorical:
-            own = place.label, entry.variant, name, place.ranked, entry.method, place.columns
-            rows.append((dataset, *own))
+            fields = place.label, entry.variant, name, place.ranked, entry.method, place.columns
+            rows.append((dataset, *fields))
     head = ["dataset", "label", "variant", "column", "ranked", "method", "columns"]
     return pd.DataFrame(rows, columns=head).astype({"ranked": bool})
 
@@ -156,7 +178,7 @@ def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
         lopsided=results["largest_share"] > LOPSIDED,
     )
     groups = rows.groupby(["method", "variant", "columns", "dataset"])
-    found = groups.agg(
+    summary = groups.agg(
         mean=(measure, "mean"),
         low=(measure, "min"),
         high=(measure, "max"),
@@ -168,7 +190,7 @@ def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
         lopsided=("lopsided", "sum"),
     )
     # Sums of floating-point numbers differ in their last digits; methods that tie must tie in their ranks.
-    return found.assign(mean=found["mean"].round(12), std=groups[measure].std(ddof=0)).reset_index()
+    return summary.assign(mean=summary["mean"].round(12), std=groups[measure].std(ddof=0)).reset_index()
 
 
 def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:
@@ -177,6 +199,12 @@ def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:
     shown = cells[values].astype(float).round(4)
     places = shown.groupby(cells["dataset"]).rank(method="dense", ascending=not HIGHER_IS_BETTER[measure])
     return places.where(places <= 2, 0).fillna(0).astype(int)
+
+
+def _beside_print(cell: Any) -> str:
+    """A mean with its deviation, and how far it is from the print if there is one."""
+    apart = "" if math.isnan(cell.difference) else f" ({cell.difference:+.3f})"
+    return with_spread(cell.mean, cell.std) + apart
 
 
 def with_spread(mean: float, std: float) -> str:

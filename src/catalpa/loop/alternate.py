@@ -27,9 +27,9 @@ class PreviousRound:
 StopRule: TypeAlias = Callable[[PreviousRound, RunResult[Any]], bool]
 
 
-def clusters_repeat(before: PreviousRound, settled: RunResult[Any]) -> bool:
+def clusters_repeat(before: PreviousRound, result: RunResult[Any]) -> bool:
     """True if relearning led back to the same clusters."""
-    return same_partition(before.counts, settled.counts)
+    return same_partition(before.counts, result.counts)
 
 
 def alternate(
@@ -52,7 +52,7 @@ def alternate(
     history = before
     for _ in range(max_rounds):
         learned_from, cost = counts, history[-1].cost if history else math.inf
-        settled = settle(
+        result = settle(
             engine,
             method,
             method.relearn(state, counts),
@@ -60,11 +60,11 @@ def alternate(
             refill=refill,
             relearned=True,
         )
-        history += settled.history
-        state, counts = settled.after, settled.filled
-        if enough(PreviousRound(learned_from, cost), settled):
-            return replace(settled, history=history)
-    return replace(settled, history=history, converged=False)
+        history += result.history
+        state, counts = result.after, result.filled
+        if enough(PreviousRound(learned_from, cost), result):
+            return replace(result, history=history)
+    return replace(result, history=history, converged=False)
 
 
 def same_partition(one: Counts, other: Counts) -> bool:

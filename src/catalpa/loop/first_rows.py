@@ -49,7 +49,9 @@ def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> BestRows:
     axis = engine.axis
     counts = np.zeros(axis.length, dtype=np.int64)  # an ignored missing value has no density
     counts[axis.category_places] = engine.total(count_all, axis).by_category[0]
-    return _one_by_one(engine, k, 1, lambda _, taken: engine.total(_densest, counts, axis.offsets, taken))
+    return _one_by_one(
+        engine, k, 1, lambda _, positions: engine.total(_densest, counts, axis.offsets, positions)
+    )
 
 
 def _one_by_one(engine: Engine, k: int, least: int, find: Callable[[int, IntArray], BestRows]) -> BestRows:
@@ -95,14 +97,14 @@ def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> BestRows:
         if weight.sum() > 0:
             categories[:, column] = rng.choice(len(weight), size=k, p=weight / weight.sum())
     return _one_by_one(
-        engine, k, -axis.n_columns, lambda at, taken: engine.total(_nearest, categories[at], taken)
+        engine, k, -axis.n_columns, lambda at, positions: engine.total(_nearest, categories[at], positions)
     )
 
 
-def _nearest(block: Block, row: IntArray, taken: IntArray) -> BestRows:
+def _nearest(block: Block, row: IntArray, positions: IntArray) -> BestRows:
     """The row not yet chosen that differs from ``row`` in the fewest columns."""
     keys = -_differing_cells(block, row)
-    for other in taken:
+    for other in positions:
         keys[_differing_cells(block, other) == 0] = -len(row) - 1
     return best_rows(block, keys, 1)
 

@@ -79,8 +79,8 @@ class Progress:
 
 
 def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d} min" if minutes else f"{seconds:.1f} s"
+    minutes, remainder = divmod(round(seconds), 60)
+    return f"{minutes}:{remainder:02d} min" if minutes else f"{seconds:.1f} s"
 
 
 Tell: TypeAlias = Callable[[Progress], Any]

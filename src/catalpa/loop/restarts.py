@@ -34,8 +34,8 @@ def best_of(
     with in_parts(n_init) as begin:
         for rng in generators(random_state, n_init):
             begin()
-            rest = run(rng)
-            if best is None or rest.cost < best.cost:
-                best = rest
+            result = run(rng)
+            if best is None or result.cost < best.cost:
+                best = result
     assert best is not None
     return best

@@ -59,7 +59,7 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
     0.25
     """
     clusters, n_found, columns, _ = _read(frame, labels, None)
-    k = n_found if n_clusters is None else _whole(n_clusters, "n_clusters")
+    k = n_found if n_clusters is None else _integer(n_clusters, "n_clusters")
     # An average over fewer clusters than there are could exceed 1.
     if k < n_found:
         raise ParameterError(
@@ -183,7 +183,7 @@ def _entropies(counts: NDArray[np.int64]) -> Floats:
     return np.asarray(np.abs((shares * logs).sum(axis=1)), dtype=np.float64)
 
 
-def _whole(value: object, name: str) -> int:
+def _integer(value: object, name: str) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise ParameterError(f"{name}={value!r}, but it must be an integer or None.")
     return int(value)
@@ -192,7 +192,7 @@ def _whole(value: object, name: str) -> int:
 def _sampled_rows(
     n_rows: int, sample_size: int | None, random_state: int | np.random.Generator | None
 ) -> NDArray[np.int64]:
-    if sample_size is not None and _whole(sample_size, "sample_size") < 1:
+    if sample_size is not None and _integer(sample_size, "sample_size") < 1:
         raise ParameterError(
             f"sample_size={sample_size}, but at least one row is needed. None uses every row."
         )

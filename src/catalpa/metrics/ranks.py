@@ -89,9 +89,9 @@ def friedman(scores: Any, *, higher_is_better: bool = True) -> Friedman:
     n_sets, n_methods = _read_scores(scores)[1].shape
     spread = float((ranks**2).sum()) - n_methods * (n_methods + 1) ** 2 / 4
     chi_square = 12 * n_sets / (n_methods * (n_methods + 1)) * spread
-    rest = n_sets * (n_methods - 1) - chi_square
+    remainder = n_sets * (n_methods - 1) - chi_square
     # All data sets rank the methods alike: F grows without bound.
-    f_statistic = (n_sets - 1) * chi_square / rest if rest > 1e-9 else float("inf")
+    f_statistic = (n_sets - 1) * chi_square / remainder if remainder > 1e-9 else float("inf")
     freedom = n_methods - 1
     return Friedman(
         average_ranks=tuple(ranks.tolist()),

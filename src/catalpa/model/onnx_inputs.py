@@ -169,8 +169,8 @@ def _stand_ins(entry: OnnxInput, missing_text: str) -> NDArray[Any]:
     unseen: Category
     missing: Category
     if entry.type is InputType.STRING:
-        taken = {*column.known, missing_text}
-        unseen = next(text for at in count() if (text := "(unseen)" + "_" * at) not in taken)
+        texts = {*column.known, missing_text}
+        unseen = next(text for at in count() if (text := "(unseen)" + "_" * at) not in texts)
         missing = missing_text
     else:
         unseen = next(number for number in count(-1, -1) if number not in column.known)

@@ -54,25 +54,25 @@ def sql_query(
             f"to_sql does not support this step of the recipe: {'; '.join(steps)}. Store the table as the "
             "recipe leaves it (recipe.apply), fit that without a recipe, and query it."
         )
-    kept = tuple(scoring.schema.inputs if keep is None else keep)
+    columns = tuple(scoring.schema.inputs if keep is None else keep)
     path = (table,) if isinstance(table, str) else tuple(table)
-    given: tuple[Any, ...] = (*kept, *path, label)
-    odd = [name for name in given if not isinstance(name, str)]
-    if odd:
-        raise ParameterError(f"Names in keep, table and label must be strings, not {odd}.")
+    inputs: tuple[Any, ...] = (*columns, *path, label)
+    unusable = [name for name in inputs if not isinstance(name, str)]
+    if unusable:
+        raise ParameterError(f"Names in keep, table and label must be strings, not {unusable}.")
     added = [label] if names is None else [label, f"{label}_name"]
     if probabilities:
         added += [*(f"probability_{cluster}" for cluster in range(scoring.fixed.k)), *SCORES]
-    in_use = [name.casefold() for name in (*kept, *added)]  # as databases compare them
+    in_use = [name.casefold() for name in (*columns, *added)]  # as databases compare them
     if len(set(in_use)) < len(in_use):
         raise ParameterError(
-            f"The query would have two columns of one name: keep is {list(kept)}, the query adds {added}. "
+            f"The query would have two columns of one name: keep is {list(columns)}, the query adds {added}. "
             "Column names are case-insensitive in SQL; choose other columns in keep, or another label."
         )
     if not path:
         raise ParameterError("table is empty; it must be a name, or the parts of a qualified name.")
     words = SqlDialect(str(dialect).lower(), _free_prefix(path[-1]))
-    return _Query(scoring, words, path, kept, label, names, probabilities).text()
+    return _Query(scoring, words, path, columns, label, names, probabilities).text()
 
 
 def _free_prefix(table: str) -> str:
@@ -83,7 +83,7 @@ def _free_prefix(table: str) -> str:
     return prefix
 
 
-def _prepared(cell: str, column: Column, recipe: Recipe, words: SqlDialect, *, numbers: bool) -> str:
+def _with_recipe(cell: str, column: Column, recipe: Recipe, words: SqlDialect, *, numbers: bool) -> str:
     """The cell as a recipe leaves it: without missing values, and a tick box with all values filled in."""
     empty = category_of_empty(recipe, column.name)
     if empty is not None and set(column.known) <= {TICKED, empty}:
@@ -95,6 +95,11 @@ def _prepared(cell: str, column: Column, recipe: Recipe, words: SqlDialect, *, n
         listed = ", ".join(value if numbers else words.category(value) for value in written)
         cell = f"CASE WHEN {cell} IN ({listed}) THEN NULL ELSE {cell} END"
     return cell if empty is None else f"COALESCE({cell}, {words.category(empty)})"
+
+
+def _on_a_line(text: str) -> str:
+    """A text that cannot end a comment."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def _says_number(text: str) -> bool:
@@ -134,7 +139,7 @@ class _ColumnCosts:
             return self._answered(recipe)
         name = self.words.given(self.column.name)
         if recipe is not None:
-            name = _prepared(name, self.column, recipe, self.words, numbers=self._numbers)
+            name = _with_recipe(name, self.column, recipe, self.words, numbers=self._numbers)
         return f"CAST({name} AS {self.words.double_type})" if self.column.binned else name
 
     def _answered(self, recipe: Recipe | None) -> str:
@@ -142,8 +147,8 @@ class _ColumnCosts:
         assert self.column.origin is not None
         steps: list[str] = []
         for step, answer in zip(self.column.origin.steps, self.column.known, strict=True):
-            given = [self._present(name, recipe) for name in step]
-            steps.insert(0, f"WHEN {' OR '.join(given)} THEN {self.words.category(answer)}")
+            cells = [self._present(name, recipe) for name in step]
+            steps.insert(0, f"WHEN {' OR '.join(cells)} THEN {self.words.category(answer)}")
         return f"CASE {' '.join(steps)} END"
 
     def _present(self, name: str, recipe: Recipe | None) -> str:
@@ -153,7 +158,7 @@ class _ColumnCosts:
         numbers = column.kind is ColumnKind.NUMERIC or column.binned
         numbers = numbers or types_of(column, SqlError, "a column in a database") == {"number"}
         if recipe is not None:
-            cell = _prepared(cell, column, recipe, self.words, numbers=numbers)
+            cell = _with_recipe(cell, column, recipe, self.words, numbers=numbers)
         return f"{cell} - {cell} = 0" if numbers else f"{cell} IS NOT NULL"
 
     @property
@@ -242,7 +247,7 @@ class _Query:
     scoring: Scoring
     words: SqlDialect
     table: tuple[str, ...]
-    kept: tuple[str, ...]
+    keep: tuple[str, ...]
     label: str
     names: Sequence[str] | None
     probabilities: bool
@@ -260,16 +265,27 @@ class _Query:
             parts.append(self._part("distances", self._passed(self._distances()), named("numbers")))
             source = "distances"
         joins = "".join(f"\n  {column.join()}" for column in self.columns if column.joined)
-        parts.append(self._part("costs", [*self._kept, *self._costs()], named(source) + joins))
+        parts.append(self._part("costs", [*self._keep_columns, *self._costs()], named(source) + joins))
         least = self.words.smallest([f"cost_{cluster}" for cluster in self.clusters])
         parts.append(self._part("smallest", ["*", f"{least} AS smallest"], named("costs")))
         selected, source = self._labels(), "smallest"
         if self.probabilities or self.scoring.outliers_above is not None:
-            parts.append(self._part("odds", [*self._kept, *self._odds()], named("smallest")))
+            parts.append(self._part("odds", [*self._keep_columns, *self._odds()], named("smallest")))
             odds_sum = self.words.double_sum([f"odds_{cluster}" for cluster in self.clusters])
             parts.append(self._part("sums", ["*", f"{odds_sum} AS odds_sum"], named("odds")))
             selected, source = self._soft_labels(), "sums"
-        return f"WITH {', '.join(parts)}\n{_select(selected, named(source), '')}"
+        return f"{self._titles()}WITH {', '.join(parts)}\n{_select(selected, named(source), '')}"
+
+    def _titles(self) -> str:
+        """Comments with the short labels of columns that have one."""
+        recipe = self.scoring.recipe
+        titles = {} if recipe is None else recipe.titles
+        lines = [
+            f"-- {_on_a_line(name)}: {_on_a_line(titles[name])}\n"
+            for name in self.scoring.schema.inputs
+            if name in titles
+        ]
+        return "".join(lines)
 
     def _part(self, name: str, expressions: Sequence[str], source: str) -> str:
         # Otherwise the database would inline each part and recompute a number at each mention. SQLite has the
@@ -309,22 +325,22 @@ class _Query:
     def _entries(self) -> list[str]:
         """Cells under internal names, and numbers as half their distance from the minimum at fit."""
         given, scaling = self.words.given, self.scoring.schema.scaling
-        entries = [f"{given(kept)} AS kept_{at}" for at, kept in enumerate(self.kept)]
+        entries = [f"{given(name)} AS kept_{at}" for at, name in enumerate(self.keep)]
         entries += [f"{column.entry()} AS {column.cell}" for column in self.columns]
         for at, (column, low) in enumerate(zip(self.numeric, scaling.low.tolist(), strict=True)):
             cell = given(column.name)
             if (recipe := self.scoring.recipe) is not None:
-                cell = _prepared(cell, column, recipe, self.words, numbers=True)
+                cell = _with_recipe(cell, column, recipe, self.words, numbers=True)
             half = f"CAST({cell} AS {self.words.double_type}) / 2 - {self.words.double(low / 2)}"
             entries.append(f"CASE WHEN {cell} - {cell} = 0 THEN {half} END AS half_{at}")
         return entries or ["1 AS nothing"]  # SELECT needs at least one column
 
     @property
-    def _kept(self) -> list[str]:
-        return [f"kept_{at}" for at in range(len(self.kept))]
+    def _keep_columns(self) -> list[str]:
+        return [f"kept_{at}" for at in range(len(self.keep))]
 
     def _passed(self, expressions: list[str]) -> list[str]:
-        return [*self._kept, *(column.cell for column in self.columns), *expressions]
+        return [*self._keep_columns, *(column.cell for column in self.columns), *expressions]
 
     def _scaled(self) -> list[str]:
         """Numbers in ticks of their range, as in ``Scaling.apply``."""
@@ -354,13 +370,13 @@ class _Query:
     def _distances(self) -> list[str]:
         """The numbers, and their part of the cost in each cluster, in unrounded quanta."""
         fixed, double = self.scoring.fixed, self.words.double
-        made = [f"number_{at}" for at in range(len(self.numeric))]
+        names = [f"number_{at}" for at in range(len(self.numeric))]
         for cluster in self.clusters:
             parameters = zip(fixed.means[cluster], fixed.scale[cluster], fixed.level[cluster], strict=True)
             terms = [self._number_term(at, *map(float, figures)) for at, figures in enumerate(parameters)]
             total = "\n      + ".join(terms)
-            made.append(f"({total}) * {double(2.0**fixed.shift)} AS distance_{cluster}")
-        return made
+            names.append(f"({total}) * {double(2.0**fixed.shift)} AS distance_{cluster}")
+        return names
 
     def _number_term(self, at: int, mean: float, scale: float, level: float) -> str:
         double, name = self.words.double, f"number_{at}"
@@ -389,11 +405,11 @@ class _Query:
     def _labels(self) -> list[str]:
         """The kept columns under their own names, the label, and the cluster's name if there are names."""
         chosen = zip(self._label_names, self._chosen(), strict=True)
-        return [*self._kept_by_name, *(f"{value} AS {self.words.name(name)}" for name, value in chosen)]
+        return [*self._keep_by_name, *(f"{value} AS {self.words.name(name)}" for name, value in chosen)]
 
     @property
-    def _kept_by_name(self) -> list[str]:
-        return [f"kept_{at} AS {self.words.name(kept)}" for at, kept in enumerate(self.kept)]
+    def _keep_by_name(self) -> list[str]:
+        return [f"kept_{at} AS {self.words.name(column)}" for at, column in enumerate(self.keep)]
 
     @property
     def _label_names(self) -> list[str]:
@@ -414,14 +430,14 @@ class _Query:
     def _odds(self) -> list[str]:
         """The smallest cost, the labels, and the odds of each cluster against the nearest one."""
         fixed, double = self.scoring.fixed, self.words.double
-        made = ["smallest", *(f"{value} AS label_{at}" for at, value in enumerate(self._chosen()))]
+        columns = ["smallest", *(f"{value} AS label_{at}" for at, value in enumerate(self._chosen()))]
         farthest, minus_quantum = int(NO_ODDS * 2.0**fixed.shift), double(-fixed.quantum)
         for cluster in self.clusters:
             behind = f"cost_{cluster} - smallest"
             exponent = f"CAST({behind} AS {self.words.double_type}) * {minus_quantum}"
             odds = f"CASE WHEN {behind} > {farthest} THEN {double(0.0)} ELSE EXP({exponent}) END"
-            made.append(f"{odds} AS odds_{cluster}")
-        return made
+            columns.append(f"{odds} AS odds_{cluster}")
+        return columns
 
     def _soft_labels(self) -> list[str]:
         """Kept columns and labels, membership probabilities, the largest of them, and the outlier score.
@@ -446,8 +462,8 @@ class _Query:
         if self.probabilities:
             names += [*(f"probability_{cluster}" for cluster in self.clusters), *SCORES]
             values += [*(f"odds_{cluster} / odds_sum" for cluster in self.clusters), certainty, outlier]
-        made = [f"{value} AS {self.words.name(name)}" for name, value in zip(names, values, strict=True)]
-        return [*self._kept_by_name, *made]
+        columns = [f"{value} AS {self.words.name(name)}" for name, value in zip(names, values, strict=True)]
+        return [*self._keep_by_name, *columns]
 
 
 def _select(expressions: Sequence[str], source: str, indent: str) -> str:

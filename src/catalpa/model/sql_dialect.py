@@ -10,10 +10,10 @@ from catalpa.errors import ParameterError, SqlError
 from catalpa.table.schema import Category
 
 DOUBLE_TYPES = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "sqlite": "REAL"}
-WHOLE_TYPES = {"duckdb": "BIGINT", "postgres": "BIGINT", "sqlite": "INTEGER"}
+INTEGER_TYPES = {"duckdb": "BIGINT", "postgres": "BIGINT", "sqlite": "INTEGER"}
 DIALECTS = tuple(DOUBLE_TYPES)  # the tests run each of them
 
-WHOLE = 2**52  # from here on every double is an integer
+INTEGRAL = 2**52  # from here on every double is an integer
 LARGEST_STEP = 62  # 2**62 is the largest power of two that a BIGINT holds
 ARGUMENTS = 50  # SQLite allows 100 arguments and expressions of depth 1000
 
@@ -42,7 +42,7 @@ class SqlDialect:
 
     @property
     def whole_type(self) -> str:
-        return WHOLE_TYPES[self.dialect]
+        return INTEGER_TYPES[self.dialect]
 
     def prefixed(self, name: str) -> str:
         """A name that differs from that of the user's table."""
@@ -74,7 +74,7 @@ class SqlDialect:
         numerator, exponent = int(fraction * 2**53), exponent - 53
         while numerator and numerator % 2 == 0:  # a short integer is easier to read
             numerator, exponent = numerator // 2, exponent + 1
-        if 0 <= exponent and abs(numerator) << exponent < WHOLE:
+        if 0 <= exponent and abs(numerator) << exponent < INTEGRAL:
             numerator, exponent = numerator << exponent, 0
         text = f"CAST({numerator} AS {self.double_type})"
         sign, left = ("*", exponent) if exponent > 0 else ("/", -exponent)
@@ -128,6 +128,7 @@ def rounded(name: str) -> str:
     True
     """
     return (
-        f"CASE WHEN ABS({name}) >= {WHOLE} THEN {name} WHEN {name} >= 0 THEN ({name} + {WHOLE}) - {WHOLE} "
-        f"ELSE ({name} - {WHOLE}) + {WHOLE} END"
+        f"CASE WHEN ABS({name}) >= {INTEGRAL} THEN {name} "
+        f"WHEN {name} >= 0 THEN ({name} + {INTEGRAL}) - {INTEGRAL} "
+        f"ELSE ({name} - {INTEGRAL}) + {INTEGRAL} END"
     )

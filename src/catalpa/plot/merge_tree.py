@@ -10,12 +10,14 @@ from catalpa.estimator.base import Clusterer
 from catalpa.estimator.merge_tree import MergeTree
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import shortened
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
 from catalpa.plot.view import TITLE_WIDTH
 
 LINE = 26  # pixels between two clusters
 
 
+@checked_arguments
 def merge_tree(model: Clusterer, *, width: int = 420) -> Any:
     """Which clusters differ least: clusters merged two at a time, the nearest first.
 
@@ -43,7 +45,7 @@ def merge_tree(model: Clusterer, *, width: int = 420) -> Any:
 
 
 def tree_of(model: Any) -> MergeTree | None:
-    """The merge tree of a method that has one; other methods have trees of other kinds."""
+    """The merge tree of a model, or an error if its method has none."""
     tree = getattr(model, "tree_", None)
     return tree if isinstance(tree, MergeTree) else None
 
@@ -75,7 +77,7 @@ def merge_records(tree: MergeTree) -> dict[str, Any]:
 
 
 def _order(tree: MergeTree) -> list[int]:
-    """Clusters in an order in which no branches cross."""
+    """Order of the clusters in which branches do not cross."""
     nodes: list[list[int]] = [[cluster] for cluster in range(tree.k)]
     for one, other in tree.joins.tolist():
         first, second = sorted((nodes[one], nodes[other]), key=min)
@@ -90,12 +92,12 @@ def draw_merges(record: Mapping[str, Any], width: int = 420) -> Any:
     for merge in record["merges"]:
         sides = [" + ".join(map(str, side)) for side in merge["merged"]]
         left = f"{merge['clusters']} left"
-        told = f"{sides[0]} and {sides[1]}: {merge['height']:.3g} nats per row, {left}"
+        text = f"{sides[0]} and {sides[1]}: {merge['height']:.3g} nats per row, {left}"
         (x0, y0), (x1, y1) = merge["from"]
         to = merge["to"]
         for start, top, end, bottom in ((x0, y0, to, y0), (x1, y1, to, y1), (to, y0, to, y1)):
             lines.append({"x": start, "y": top, "x2": end, "y2": bottom})
-        joints.append({"x": to, "y": (y0 + y1) / 2, "told": told})
+        joints.append({"x": to, "y": (y0 + y1) / 2, "told": text})
     leaves = [
         {"x": 0.0, "y": at, "name": shortened(name, TITLE_WIDTH), "colour": cluster_colour(leaf["cluster"])}
         for at, (name, leaf) in enumerate(zip(names, record["leaves"], strict=True))
@@ -112,5 +114,5 @@ def draw_merges(record: Mapping[str, Any], width: int = 420) -> Any:
     points = points.encode(x=x, y=y, tooltip="told:N", description="told:N")
     base = alt.Chart(alt.Data(values=leaves)).encode(x=x, y=y)
     ends = base.mark_circle(size=110, opacity=1).encode(color=alt.Color("colour:N", scale=None))
-    told = base.mark_text(align="right", dx=-10, fontSize=12, color=INK).encode(text="name:N")
-    return alt.layer(branches, points, ends, told).properties(width=width, height=LINE * len(leaves))
+    text = base.mark_text(align="right", dx=-10, fontSize=12, color=INK).encode(text="name:N")
+    return alt.layer(branches, points, ends, text).properties(width=width, height=LINE * len(leaves))

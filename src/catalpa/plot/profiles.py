@@ -14,20 +14,22 @@ from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import figure, percent, shortened
 from catalpa.explain.numbers import NumberProfile
 from catalpa.explain.profiles import profile_columns
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, alt, cluster_colour, themed
 from catalpa.plot.view import cluster_titles, important_columns, make_view
 
-# A heat map of more lines than a screen holds is scrolled, not read.
+# A heat map should fit on a screen.
 COLUMNS_SHOWN = 12
 CATEGORIES_SHOWN = 12
-TILE = 46  # pixels across, which a mean of four digits needs
+TILE = 46  # pixels; width of a mean of four digits
 QUIET = {"domain": False, "ticks": False}
 
 
+@checked_arguments
 def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
-    """Share of every category and mean of every number in every cluster as a heat map; point for more.
+    """Heat map of the share of every category and the mean of every number; details in tooltips.
 
-    A mean is coloured by how far it lies from that of all other rows, in standard deviations.
+    The colour of a mean is its difference from the mean of all other rows, in standard deviations.
 
     Parameters
     ----------
@@ -43,21 +45,21 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = profile_map(catalpa.Grove(4, random_state=0).fit(zoo), ["legs", "tail"])
     """
-    told, fitted = important_columns(model), fitted_of(model)
+    important, fitted = important_columns(model), fitted_of(model)
     numbers, counts = number_profile(fitted), fitted.outcome.counts
     ranked = [numbers.columns[at] for at in np.argsort(-numbers.explained, kind="stable")]
-    unknown = [name for name in columns or () if name not in told + ranked]
+    unknown = [name for name in columns or () if name not in important + ranked]
     if unknown:
-        raise UnknownColumn(f"columns names {unknown}; the columns are {told + ranked}.")
-    asked = list(columns or told[:COLUMNS_SHOWN] + ranked[:COLUMNS_SHOWN])
-    shown = [name for name in asked if name in told]
+        raise UnknownColumn(f"columns names {unknown}; the columns are {important + ranked}.")
+    names = list(columns or important[:COLUMNS_SHOWN] + ranked[:COLUMNS_SHOWN])
+    shown = [name for name in names if name in important]
     titles, profile = cluster_titles(model), profile_columns(counts.by_category, counts.sizes, fitted.schema)
     parts = [_part(name, _shares(profile, name, titles), first=at == 0) for at, name in enumerate(shown)]
-    means = [cell for name in asked if name in ranked for cell in _means(numbers, name, titles)]
-    # One scale of colour, or a column of even shares would look as sharp as any.
-    drawn = [alt.vconcat(*parts, spacing=8).resolve_scale(color="shared")] if parts else []
-    drawn += [_number_part(means, first=not parts)] if means else []
-    return themed(alt.vconcat(*drawn, spacing=16).resolve_scale(color="independent"))
+    means = [cell for name in names if name in ranked for cell in _means(numbers, name, titles)]
+    # One colour scale for all, so that equal shares look equal.
+    charts = [alt.vconcat(*parts, spacing=8).resolve_scale(color="shared")] if parts else []
+    charts += [_number_part(means, first=not parts)] if means else []
+    return themed(alt.vconcat(*charts, spacing=16).resolve_scale(color="independent"))
 
 
 def _means(numbers: NumberProfile, name: str, titles: list[str | int]) -> list[dict[str, Any]]:
@@ -78,18 +80,22 @@ def _means(numbers: NumberProfile, name: str, titles: list[str | int]) -> list[d
 
 
 def _number_part(cells: list[dict[str, Any]], *, first: bool) -> Any:
-    """Numbers as lines of tiles; they carry the clusters where no categories stand above them."""
+    """Numbers as lines of tiles, with a header of clusters if there are no categories above."""
     base = _grid(cells, "column:N", None, first=first)
     furthest = max(1.0, *(abs(cell["shift"]) for cell in cells))
     scale = alt.Scale(domain=[-furthest, furthest], scheme="purpleorange", reverse=True)
     colour = alt.Color("shift:Q", scale=scale, legend=alt.Legend(title="sd from the rest"))
     figures = {"mean": ",.4g", "sd": ",.4g", "shift": ".2f"}
-    told = ["column:N", "cluster:O", *(alt.Tooltip(f"{name}:Q", format=how) for name, how in figures.items())]
-    return _tiles(base, colour, told, "text:N", dark=f"abs(datum.shift) > {0.7 * furthest}")
+    tooltips = [
+        "column:N",
+        "cluster:O",
+        *(alt.Tooltip(f"{name}:Q", format=how) for name, how in figures.items()),
+    ]
+    return _tiles(base, colour, tooltips, "text:N", dark=f"abs(datum.shift) > {0.7 * furthest}")
 
 
 def _tiles(base: Any, colour: Any, tooltip: list[Any], text: str, *, dark: str) -> Any:
-    """A tile with a text for each cell, white where the tile is dark."""
+    """A tile with text for each cell; white text on dark tiles."""
     tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(color=colour, tooltip=tooltip)
     ink = alt.condition(dark, alt.value("white"), alt.value(INK))
     texts = base.mark_text(fontSize=11).encode(text=text, color=ink)
@@ -97,31 +103,31 @@ def _tiles(base: Any, colour: Any, tooltip: list[Any], text: str, *, dark: str) 
 
 
 def _grid(cells: list[dict[str, Any]], lines: str, title: str | None, *, first: bool) -> Any:
-    """Clusters across and lines below each other; only the first part says what the clusters are called."""
+    """Clusters as columns; only the first part has the names of the clusters."""
     angle = -40 if any(isinstance(cell["cluster"], str) for cell in cells) else 0  # names need room
     top = alt.Axis(orient="top", labelAngle=angle, labels=first, title="cluster" if first else None, **QUIET)
-    placed = {"titleAngle": 0, "titleAlign": "right", "titleAnchor": "start", "titleX": -128}
-    # A fixed extent: the tiles of all columns stand below each other, however long their names are.
-    side = alt.Axis(title=title, titleFontWeight=600, minExtent=120, maxExtent=120, **placed, **QUIET)
+    axis_style = {"titleAngle": 0, "titleAlign": "right", "titleAnchor": "start", "titleX": -128}
+    # A fixed extent aligns the tiles of all columns, whatever the length of their names.
+    side = alt.Axis(title=title, titleFontWeight=600, minExtent=120, maxExtent=120, **axis_style, **QUIET)
     return alt.Chart(alt.Data(values=cells)).encode(
         x=alt.X("cluster:O", sort=None, axis=top), y=alt.Y(lines, sort=None, axis=side)
     )
 
 
 def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
-    """The categories of one column; only the first part carries the clusters' numbers."""
+    """The categories of one column; only the first part has the names of the clusters."""
     base = _grid(cells, "category:N", shortened(column, 24), first=first)
     scale, legend = alt.Scale(domain=[0, 1], scheme="blues"), alt.Legend(title="share", format="%")
     colour = alt.Color("share:Q", scale=scale, legend=legend)
-    told = ["column:N", "category:N", "cluster:O", alt.Tooltip("share:Q", format=".1%"), "lift:N"]
-    return _tiles(base, colour, told, "percent:N", dark="datum.share > 0.55")
+    tooltips = ["column:N", "category:N", "cluster:O", alt.Tooltip("share:Q", format=".1%"), "lift:N"]
+    return _tiles(base, colour, tooltips, "percent:N", dark="datum.share > 0.55")
 
 
 def _shares(profile: dict[str, Any], column: str, titles: list[str | int]) -> list[dict[str, Any]]:
     """The shares of one column's categories in every cluster; the rarest of a wide column are left out."""
     lines = [at for at, name in enumerate(profile["column"]) if name == column]
     overall = {profile["category"][at]: float(profile["share_overall"][at]) for at in lines}
-    kept = sorted(overall, key=lambda category: -overall[category])[:CATEGORIES_SHOWN]
+    categories = sorted(overall, key=lambda category: -overall[category])[:CATEGORIES_SHOWN]
     return [
         {
             "column": column,
@@ -132,10 +138,11 @@ def _shares(profile: dict[str, Any], column: str, titles: list[str | int]) -> li
             "lift": "" if np.isnan(lift) else f"{lift:.2f}",
         }
         for at, share, lift in zip(lines, profile["share"][lines], profile["lift"][lines], strict=True)
-        if profile["category"][at] in kept
+        if profile["category"][at] in categories
     ]
 
 
+@checked_arguments
 def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     """Rows per cluster as bars, by cluster number.
 
@@ -160,13 +167,14 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
         x=alt.X("rows:Q", title="rows", axis=alt.Axis(grid=False, tickCount=4)),
         y=alt.Y("cluster:O", sort=None, title="cluster", axis=alt.Axis(domain=False, ticks=False)),
     )
-    drawn = base.mark_bar(cornerRadiusEnd=3).encode(color=alt.Color("colour:N", scale=None))
-    told = base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(text="text:N")
-    return themed(alt.layer(drawn, told).properties(width=width, height=alt.Step(24)))
+    marks = base.mark_bar(cornerRadiusEnd=3).encode(color=alt.Color("colour:N", scale=None))
+    labels = base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(text="text:N")
+    return themed(alt.layer(marks, labels).properties(width=width, height=alt.Step(24)))
 
 
+@checked_arguments
 def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None, *, width: int = 420) -> Any:
-    """Where the numbers of every cluster lie, a chart for each column with one scale for all clusters.
+    """Box plots of the numbers of every cluster, one chart per column.
 
     The box holds the middle half of a cluster's numbers, the line goes from 5 to 95 %, the tick is the median
     and the dot the mean.
@@ -186,8 +194,8 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
     >>> rows = [[1.5, "a"], [2.25, "a"], [8.5, "b"], [9.25, "b"]]
     >>> chart = number_boxes(catalpa.KPrototypes(2, random_state=0).fit(rows), rows)
     """
-    found = make_view(model, X).number_records
-    records = {record["column"]: record for record in found if record["low"] is not None}
+    numbers = make_view(model, X).number_records
+    records = {record["column"]: record for record in numbers if record["low"] is not None}
     if not records:
         raise ParameterError("The table has no column of numbers; use profile_map for categories.")
     unknown = [name for name in columns or () if name not in records]

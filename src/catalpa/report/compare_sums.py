@@ -1,4 +1,4 @@
-"""Two clusterings of a table elsewhere: which rows are in which clusters, from sums over all rows."""
+"""Two clusterings of a table elsewhere: counts of pairs of clusters from sums over all rows."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ class Side:
     column: Schema | None  # of the one column with the labels
 
     @staticmethod
-    def of(given: Any, source: Source, name: str) -> Side:
+    def of(clustering: Any, source: Source, name: str) -> Side:
         """The clustering that was given: a fitted model, or the name of a column."""
-        if isinstance(given, Clusterer):
-            inputs_of(given, source)  # a table without its columns is refused here
-            return Side(traveller(given), None)
-        if not isinstance(given, str):
+        if isinstance(clustering, Clusterer):
+            inputs_of(clustering, source)  # a table without its columns is refused here
+            return Side(traveller(clustering), None)
+        if not isinstance(clustering, str):
             raise ParameterError(
                 f"The {name} clustering is an array, but the rows of this table are not in memory. Give a "
                 "model, or append the labels to the table and name their column."
             )
-        if given not in source.header.names:
+        if clustering not in source.header.names:
             raise UnknownColumn(
-                f"The {name} clustering is {given!r}, which is no column of the table. "
-                f"{columns_hint(given, source.header.names)}"
+                f"The {name} clustering is {clustering!r}, which is not a column of the table. "
+                f"{columns_hint(clustering, source.header.names)}"
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ColumnWarning)
-            return Side(None, schema_of(source.only([given]).total(digest_part, LABELS, None), LABELS))
+            return Side(None, schema_of(source.only([clustering]).total(digest_part, LABELS, None), LABELS))
 
     @property
     def k(self) -> int:
@@ -119,18 +119,18 @@ def differences(
     columns = [name for name in source.header.names if name not in beside]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)  # raised at fit, where columns can still be dropped
-        described = source.only(columns)
+        inputs = source.only(columns)
         if preparation is not None:
-            described = described.prepared(preparation)
-        schema = schema_of(described.total(digest_part, TableSettings(), None), TableSettings())
+            inputs = inputs.prepared(preparation)
+        schema = schema_of(inputs.total(digest_part, TableSettings(), None), TableSettings())
     pairs = list(dict.fromkeys(pair for flow in flows for pair in flow))
     sums: PairSums = source.total(sum_pairs, sides, table.weight, schema, pairs, preparation)
     per_weight = _per_weight(table)
-    found: list[str | None] = []
+    sentences: list[str | None] = []
     for gone, stayed in flows:
         at = [pairs.index(stayed), pairs.index(gone)]
         if sums.rows[at].min() < least_rows:
-            found.append(None)
+            sentences.append(None)
             continue
         sizes = sums.counts.sizes[at] / per_weight
         numbers = NumberSums(sums.numbers.seen[at], sums.numbers.sums[at], sums.numbers.squares[at])
@@ -139,8 +139,8 @@ def differences(
             sums.counts.by_category[at] / per_weight,
             numbers.profile(schema, sizes, per_weight),
         )
-        found.append(sentence(reasons(by_category, schema, means, rows_per_weight=rows)[1]))
-    return found
+        sentences.append(sentence(reasons(by_category, schema, means, rows_per_weight=rows)[1]))
+    return sentences
 
 
 def sum_pairs(
@@ -156,16 +156,16 @@ def sum_pairs(
     first, second = (side.labels(table) for side in sides)
     place = np.full(sides[0].k * k, -1, dtype=np.int64)
     place[[one * k + other for one, other in pairs]] = np.arange(len(pairs))
-    own = place[first * k + second]
-    there = np.flatnonzero(own >= 0)
+    cell = place[first * k + second]
+    there = np.flatnonzero(cell >= 0)
     if not len(there):
         return None
     units = None if weight is None else weight.units(table)
-    units, groups = None if units is None else units[there], own[there]
-    described = table.only(schema.inputs).at(there)
+    units, groups = None if units is None else units[there], cell[there]
+    inputs = table.only(schema.inputs).at(there)
     if preparation is not None:
-        described = preparation(described)
-    rows = encode(described, schema, handle_unknown="ignore").rows
+        inputs = preparation(inputs)
+    rows = encode(inputs, schema, handle_unknown="ignore").rows
     block = rows.blocks[0]
     places = Block(block.codes, np.zeros((len(there), 0)), units)
     return PairSums(

@@ -1,4 +1,4 @@
-"""Clusters crossed with columns that were not clustered, and the cells that differ by more than chance."""
+"""Cross-tabulations with columns that were not clustered, and the cells that differ significantly."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ OF_WEIGHTS = " Weights enter with their effective number of rows (Kish)."
 
 
 def crossings(view: View, X: Any, against: Any) -> list[dict[str, Any]]:
-    """Every column of ``against`` crossed with the clusters, as plain values.
+    """Cross-tabulation of every column of ``against`` with the clusters, as plain values.
 
     Beside the values of ``crossed`` there are ``sizes`` and ``shares`` of categories in each cluster,
     ``overall`` shares, ``residuals``, and ``marks``: 1 for more than expected, -1 for fewer, 0 for no
     difference; for numbers ``sds``, ``rows`` and ``marks`` of the means.
     """
-    return [_crossing(view, X, given) for given in _each(against)]
+    return [_crossing(view, X, column) for column in _each(against)]
 
 
 def _each(against: Any) -> Sequence[Any]:
@@ -52,14 +52,14 @@ def _each(against: Any) -> Sequence[Any]:
     return list(against) if several else [against]
 
 
-def _crossing(view: View, X: Any, given: Any) -> dict[str, Any]:
-    if isinstance(given, str) and given in view.schema.inputs:
+def _crossing(view: View, X: Any, column: Any) -> dict[str, Any]:
+    if isinstance(column, str) and column in view.schema.inputs:
         raise ParameterError(
-            f"against names {given!r}, which was clustered: it differs between clusters because they were "
+            f"against names {column!r}, which was clustered: it differs between clusters because they were "
             "made from it, and no test of that is valid. Name another column."
         )
-    values = column_given(X, given, "against")
-    name = given if isinstance(given, str) else None
+    values = column_given(X, column, "against")
+    name = column if isinstance(column, str) else None
     record = crossed(view.row_labels, view.k, values, weights=view.weights, name=name)
     weights = np.ones(len(view.row_labels)) if view.weights is None else view.weights
     if record["kind"] == "numbers":
@@ -105,12 +105,12 @@ def adjusted_residuals(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _marks(chances: FloatArray, signs: FloatArray, tested: Any) -> list[list[int]]:
-    """The sign of every cell whose chance is below the level, by Holm's procedure over the tested cells."""
-    found = np.zeros(chances.shape, dtype=np.int64)
+    """The sign of every significant cell, by Holm's procedure over the tested cells."""
+    marks = np.zeros(chances.shape, dtype=np.int64)
     if tested.any():
         significant = np.asarray(holm(chances[tested])) <= LEVEL
-        found[tested] = np.where(significant, signs[tested], 0)
-    return [[int(one) for one in row] for row in found]
+        marks[tested] = np.where(significant, signs[tested], 0)
+    return [[int(one) for one in row] for row in marks]
 
 
 def _number_marks(view: View, values: Any, weights: FloatArray) -> dict[str, Any]:
@@ -118,13 +118,13 @@ def _number_marks(view: View, values: Any, weights: FloatArray) -> dict[str, Any
     numbers = encoded_column(values, "against", len(view.row_labels))[1].numbers[:, 0]
     there = np.isfinite(numbers) & (weights > 0)
     moments = [_moments(numbers, weights, there & (view.row_labels == cluster)) for cluster in range(view.k)]
-    rest = [_moments(numbers, weights, there & (view.row_labels != cluster)) for cluster in range(view.k)]
+    outside = [_moments(numbers, weights, there & (view.row_labels != cluster)) for cluster in range(view.k)]
     chances, signs = np.ones((2, view.k, 1))
     tested = np.zeros((view.k, 1), dtype=bool)
-    for cluster, (own, other) in enumerate(zip(moments, rest, strict=True)):
-        if min(own[2], other[2]) >= LEAST_EXPECTED and own[1] + other[1] > 0:
-            chances[cluster] = _welch(own, other)
-            signs[cluster], tested[cluster] = np.sign(own[0] - other[0]), True
+    for cluster, (inside, other) in enumerate(zip(moments, outside, strict=True)):
+        if min(inside[2], other[2]) >= LEAST_EXPECTED and inside[1] + other[1] > 0:
+            chances[cluster] = _welch(inside, other)
+            signs[cluster], tested[cluster] = np.sign(inside[0] - other[0]), True
     return {
         "rows": [float(weights[there & (view.row_labels == cluster)].sum()) for cluster in range(view.k)],
         "sds": [sd if rows else None for _, sd, rows in moments],

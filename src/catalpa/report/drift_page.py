@@ -52,7 +52,7 @@ class Drift(Document):
           among the rows of this cluster;
         - ``columns``: every column with its ``distance``, p-value and what moved, changed columns first;
         - ``numbers``: shift of the mean of every number column, in standard deviations of the fit;
-        - ``unseen``, ``missing``: cells per column with a category never seen at fit, and without a value;
+        - ``unseen``, ``missing``: cells per column with a category not seen at fit, and without a value;
         - ``absent``, ``extra``: columns of the fit that the table does not have, and the reverse;
         - ``certainty``: mean membership probability at fit and now, None if the method has none.
     records : list of dict
@@ -139,7 +139,7 @@ def drift(
 
     - The share of a cluster is compared by a chi-square test; it must differ by ``min_change``.
     - The categories of a column are compared by a chi-square test in which missing values and categories
-      never seen at fit count as two further categories; categories with an expected count below 5 are
+      not seen at fit count as two further categories; categories with an expected count below 5 are
       pooled. The share of rows whose category would have to change (total variation distance) must be at
       least ``min_change``.
     - The mean of a number is compared by Student's t test and must move by ``min_shift`` standard deviations
@@ -192,8 +192,8 @@ def drift(
     columns.sort(key=lambda one: (not one["changed"], -one["distance"]))
     within = comparison.within_clusters()
     clusters = [
-        one | {"columns": [record for record in own if record["changed"]]}
-        for one, own in zip(comparison.clusters(), within, strict=True)
+        one | {"columns": [record for record in within_records if record["changed"]]}
+        for one, within_records in zip(comparison.clusters(), within, strict=True)
     ]
     at_fit = getattr(model, "certainty_", None)
     summary = {
@@ -213,7 +213,7 @@ def drift(
         if at_fit is None or table.certainty is None
         else {"at_fit": float(at_fit), "now": table.certainty},
     }
-    lines = [*clusters, *columns, *(one for own in within for one in own)]
+    lines = [*clusters, *columns, *(one for within_records in within for one in within_records)]
     return Drift(summary, [_line(one) for one in lines], fitted.schema.library)
 
 
@@ -226,11 +226,11 @@ def _with_table(record: dict[str, Any], table: NewTable) -> dict[str, Any]:
     """A column's record with what only its cells tell."""
     source, cells = record.pop("source"), table.counts.rows
     problem = table.problems.get(source)
-    own: dict[str, Any] = {"absent": source in table.absent, "problem": problem}
+    extra: dict[str, Any] = {"absent": source in table.absent, "problem": problem}
     if record["kind"] == "categories":
         examples = table.examples.get(record["column"], [])
-        own["new"] = [{"category": one["category"], "share": one["cells"] / cells} for one in examples]
-    return record | own | {"changed": record["changed"] or own["absent"] or problem is not None}
+        extra["new"] = [{"category": one["category"], "share": one["cells"] / cells} for one in examples]
+    return record | extra | {"changed": record["changed"] or extra["absent"] or problem is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,18 +265,18 @@ class _Comparison:
 
     def columns(self) -> list[dict[str, Any]]:
         """Every column over the whole table."""
-        return [own[0] for own in self._records(self.then.as_one_cluster, self.now.as_one_cluster)]
+        return [record[0] for record in self._records(self.then.as_one_cluster, self.now.as_one_cluster)]
 
     def within_clusters(self) -> list[list[dict[str, Any]]]:
         """Every column within each cluster, the largest change first."""
         records = self._records(self.then, self.now)
-        found = []
+        result = []
         for cluster in range(len(self.then.sizes)):
-            own = [column[cluster] | {"cluster": cluster} for column in records]
-            for record in own:
+            lines = [column[cluster] | {"cluster": cluster} for column in records]
+            for record in lines:
                 del record["source"]
-            found.append(sorted(own, key=lambda one: -one["distance"]))
-        return found
+            result.append(sorted(lines, key=lambda one: -one["distance"]))
+        return result
 
     def items(self, table: NewTable) -> list[dict[str, Any]]:
         """Columns of lists with items not seen at fit: no column of the fit stands for these."""
@@ -344,8 +344,8 @@ class _Comparison:
 
     def _numbers(self, then: TableCounts, now: TableCounts, tests: int) -> Iterable[list[dict[str, Any]]]:
         scaling, middle = self.fitted.schema.scaling, mean_at_fit(self.fitted)
-        whole = self.then.as_one_cluster
-        deviation = np.sqrt(_moments(whole)[1][0])  # (numeric,); every shift is told in these
+        total = self.then.as_one_cluster
+        deviation = np.sqrt(_moments(total)[1][0])  # (numeric,); every shift is told in these
         values = []
         for counts in (then, now):
             means, variances = _moments(counts)
@@ -361,10 +361,10 @@ class _Comparison:
                 )
                 record: dict[str, Any] = {"column": column.name, "kind": "numbers", "source": column.name}
                 record |= self._number_record(seen, sizes, means, variances, float(deviation[at]), tests)
-                for name, told in (("mean", restored), ("sd", sds)):
+                for name, estimates in (("mean", restored), ("sd", sds)):
                     record |= {
-                        f"{name}_at_fit": float(told[0]) if seen[0] else None,
-                        name: float(told[1]) if seen[1] else None,
+                        f"{name}_at_fit": float(estimates[0]) if seen[0] else None,
+                        name: float(estimates[1]) if seen[1] else None,
                     }
                 records.append(record)
             yield records

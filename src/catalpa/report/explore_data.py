@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.arrays import equal_parts
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
@@ -73,13 +74,13 @@ def coded_columns(X: Any, schema: Schema, extra: Any = None) -> list[CodedColumn
         else column
         for column in schema.columns
     )
-    whole = replace(schema, columns=columns)
-    block = encode(X, whole, handle_unknown="ignore").rows.blocks[0]
+    full = replace(schema, columns=columns)
+    block = encode(X, full, handle_unknown="ignore").rows.blocks[0]
     by_name = {
         column.name: _coded_words(column, np.asarray(codes))
-        for column, codes in zip(whole.categorical, block.codes.T, strict=True)
+        for column, codes in zip(full.categorical, block.codes.T, strict=True)
     }
-    for at, column in enumerate(whole.numeric):
+    for at, column in enumerate(full.numeric):
         by_name[column.name] = _coded_numbers(column.name, block.numbers[:, at])
     coded = [by_name[column.name] for column in schema.columns]
     return coded + [_coded_extra(name, values) for name, values in dict(extra or {}).items()]
@@ -97,14 +98,14 @@ def _cut_to_most(
     name: str, order: Sequence[int], names: Sequence[str], codes: IntArray, counts: IntArray
 ) -> CodedColumn:
     """The column with its categories in this order; the rest, and cells without a category, come last."""
-    kept = list(order)
-    if len(kept) > MOST_CATEGORIES:
-        common = set(sorted(kept, key=lambda code: -int(counts[code]))[: MOST_CATEGORIES - 1])
-        kept = [code for code in kept if code in common]
+    top = list(order)
+    if len(top) > MOST_CATEGORIES:
+        common = set(sorted(top, key=lambda code: -int(counts[code]))[: MOST_CATEGORIES - 1])
+        top = [code for code in top if code in common]
     places = np.full(len(names) + 1, -1)
-    places[kept] = np.arange(len(kept))
-    texts = [names[code] for code in kept]
-    if len(kept) < len(order):
+    places[top] = np.arange(len(top))
+    texts = [names[code] for code in top]
+    if len(top) < len(order):
         places[[code for code in order if places[code] < 0]] = len(texts)
         texts.append(OTHER)
     if counts[len(names)]:
@@ -115,11 +116,7 @@ def _cut_to_most(
 
 def _coded_numbers(name: str, values: FloatArray) -> CodedColumn:
     """A column of numbers in ranges that hold about as many rows each."""
-    known = values[np.isfinite(values)]
-    cuts = np.quantile(known, np.arange(1, BINS) / BINS, method="higher") if len(known) else np.zeros(0)
-    # Few different numbers are cut between, not through, their most frequent ones.
-    edges = np.unique(cuts[cuts > known.min()]) if len(known) else cuts
-    texts, borders = range_names(edges.tolist())
+    texts, borders = range_names(equal_parts(values, BINS))
     codes = np.searchsorted(np.asarray(borders), values, side="right")
     missing = ~np.isfinite(values)
     if missing.any():
@@ -135,7 +132,7 @@ def _coded_extra(name: str, values: Any) -> CodedColumn:
     absent = np.array([cell is None or cell != cell for cell in cells], dtype=bool)
     numeric = [isinstance(cell, int | float | np.number) and not isinstance(cell, bool) for cell in cells]
     if len(cells) and all(np.array(numeric) | absent) and len({*cells}) > BINS:
-        numbers = [np.nan if gone else float(cell) for cell, gone in zip(cells, absent, strict=True)]
+        numbers = [np.nan if missing else float(cell) for cell, missing in zip(cells, absent, strict=True)]
         return replace(_coded_numbers(name, np.array(numbers)), clustered=False)
     texts = [str(cell) for cell in np.array(cells, dtype=object)[~absent]]
     names, inverse, counts = np.unique(texts, return_inverse=True, return_counts=True)
@@ -167,8 +164,8 @@ def partitions(view: View, X: Any, others: Sequence[Clusterer]) -> list[Partitio
         k = int(model.n_clusters_)
         if k in by_k:
             continue  # the model itself comes first
-        own = view.labels if model is view.model else None
-        labels = np.asarray(model._nearest(X)) if own is None else own
+        of_model = view.labels if model is view.model else None
+        labels = np.asarray(model._nearest(X)) if of_model is None else of_model
         by_k[k] = labels, tuple(fitted.names.get(cluster) for cluster in range(k))
         suggested[k] = tuple(model.suggest_names()[cluster] for cluster in range(k))
     ordered = [by_k[k] for k in sorted(by_k)]

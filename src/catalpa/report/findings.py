@@ -73,7 +73,7 @@ def findings(
 ) -> Findings:
     """Look at a table through a fitted model."""
     fitted = fitted_of(model)
-    schema, table = fitted.schema, table_for_rows(X, None, fitted.recipe)
+    schema, table = fitted.schema, table_for_rows(X)
     if isinstance(table, TableElsewhere):
         raise UnsupportedTable(
             f"An office file lists every row, and the {table.source.n_rows:,} rows of this table are not in "
@@ -94,8 +94,8 @@ def findings(
     return Findings(view, frame, known, summarise(view, title, beside, verdict), crossed)
 
 
-def _free_name(name: str, taken: list[str]) -> str:
+def _free_name(name: str, names: list[str]) -> str:
     """The name, with underscores if the table has a column that is called so."""
-    while name in taken:
+    while name in names:
         name += "_"
     return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -10,11 +11,14 @@ import narwhals.stable.v2 as nw
 from catalpa.estimator.attributes import column_notes
 from catalpa.estimator.problem import Fitted
 from catalpa.estimator.verdict import Verdict
+from catalpa.explain.decisions import group_similar_decisions
+from catalpa.explain.formatting import shortened
 from catalpa.explain.splits import SplitTree
 from catalpa.plot.view import View
 
 # The chart is 380 pixels wide: more passes than pixels show nothing more.
 MOST_PASSES = 400
+NAME_WIDTH = 40  # of a column in a sentence
 
 
 def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
@@ -25,6 +29,8 @@ def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
         "passes": passes[-MOST_PASSES:],
         "earlier_passes": max(len(passes) - MOST_PASSES, 0),
         "cost": float(outcome.cost),
+        # Evidence is that of the whole fit; the costs of passes leave the priors out.
+        "evidence": _known(outcome.facts.get("evidence")),
         "converged": bool(outcome.converged),
         "rows": int(view.fitted.rows),
         "sizes": [float(size) for size in view.model.cluster_sizes_],
@@ -34,16 +40,20 @@ def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def _known(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else float(number)
+
+
 def _warnings(view: View, verdict: Verdict) -> list[str]:
     """What may make the clusters less than they seem."""
     # The verdict is the first line of the page.
-    told = [one.text for one in view.model._findings(verdict) if one.kind != "verdict"]
+    texts = [one.text for one in view.model._findings(verdict) if one.kind != "verdict"]
     if not getattr(view.model, "clusterable_", True):
-        told.append("Even the first split is no clearer than chance: the table may hold no clusters.")
+        texts.append("Even the first split is no clearer than chance: the table may hold no clusters.")
     empty = [str(cluster) for cluster in range(view.k) if not view.sizes[cluster]]
     if empty:
-        told.append(f"No row of this table falls into cluster {', '.join(empty)}.")
-    return told + [
+        texts.append(f"No row of this table falls into cluster {', '.join(empty)}.")
+    return texts + [
         f"{cells:,} {'cell' if cells == 1 else 'cells'} of {name} with categories not seen at fit."
         for name, cells in view.unseen.items()
     ]
@@ -51,23 +61,26 @@ def _warnings(view: View, verdict: Verdict) -> list[str]:
 
 def _notes(view: View) -> list[str]:
     """What a reader may want to know about rows, missing cells and columns."""
-    told = []
+    notes = []
     if not view.is_fit_table:
         weighed = " or their weights (give sample_weight)" if _fit_was_weighted(view.fitted) else ""
-        told.append(
+        notes.append(
             f"These rows are not exactly those of the fit ({view.fitted.rows:,} rows){weighed}: "
             "clusters, shares and the map describe the rows given here, relations and passes come from fit."
         )
     if view.weighted:
-        told.append(
+        notes.append(
             "Rows count by their weights in sizes, shares, means and reasons; the map and the silhouettes "
             "show every row once."
         )
     if view.missing:
-        named = ", ".join(f"{name} ({cells:,})" for name, cells in list(view.missing.items())[:8])
+        named = ", ".join(
+            f"{shortened(name, NAME_WIDTH)} ({cells:,})" for name, cells in list(view.missing.items())[:8]
+        )
         more = f" and {len(view.missing) - 8} more columns" if len(view.missing) > 8 else ""
-        told.append(f"Missing cells: {named}{more}; {_missing_rule(view)}.")
-    return [*told, *view.schema.decisions, *column_notes(view.fitted)]
+        notes.append(f"Missing cells: {named}{more}; {_missing_rule(view)}.")
+    decisions = group_similar_decisions([*view.schema.decisions, *column_notes(view.fitted)])
+    return [*notes, *(f"{text[:1].upper()}{text[1:]}." for text in decisions)]
 
 
 def _fit_was_weighted(fitted: Fitted) -> bool:
@@ -96,10 +109,10 @@ def weight_records(view: View) -> list[dict[str, Any]] | None:
     # HDC weighs pairs of categories: a frame of them grows with the square of the categories.
     if "weights" in view.fitted.outcome.ragged:
         return None
-    found = getattr(view.model, "weights_", None)
-    if found is None:
+    column_weights = getattr(view.model, "weights_", None)
+    if column_weights is None:
         return None
-    frame = nw.from_native(found)
+    frame = nw.from_native(column_weights)
     # HDC's weights are those of pairs of categories; DISC's leave numbers out.
     weighed = [list(view.schema.names), [column.name for column in view.schema.categorical]]
     if frame.columns not in weighed or len(frame) != view.k:

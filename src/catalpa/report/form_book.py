@@ -68,8 +68,8 @@ def _letters(column: int) -> str:
     name = ""
     column += 1
     while column:
-        column, rest = divmod(column - 1, 26)
-        name = chr(65 + rest) + name
+        column, remainder = divmod(column - 1, 26)
+        name = chr(65 + remainder) + name
     return name
 
 
@@ -117,8 +117,8 @@ def _form_row(
     place = f"MATCH(MAX({span}),{span},0)"
     shown: list[Any] = ["", "", ""]
     if filled is not None:
-        own = filled.points[row]
-        label, odds = int(own.argmax()), np.exp((own - own.max()) / form["scale"])
+        points = filled.points[row]
+        label, odds = int(points.argmax()), np.exp((points - points.max()) / form["scale"])
         shown = [label, form["clusters"][label], float(1 / odds.sum())]
     names = f"${first_points}${HEAD_ROWS}:${last_points}${HEAD_ROWS}"
     chance = f"1/SUMPRODUCT(EXP(({span}-MAX({span}))/{form['scale']}))"
@@ -150,8 +150,8 @@ def _sum(form: Mapping[str, Any], places: _Places, line: int, cluster: int) -> s
         else:
             # EXACT: a search would read ? and * as wildcards, and would not tell a from A.
             answers = f"{POINTS}!$B${first}:$B${last}"
-            given = f'IF({cell}="","{MISSING}",{cell})'
-            terms.append(f"SUMPRODUCT(--EXACT({answers},{given}),{scores})")
+            text = f'IF({cell}="","{MISSING}",{cell})'
+            terms.append(f"SUMPRODUCT(--EXACT({answers},{text}),{scores})")
     return "+".join(terms)
 
 

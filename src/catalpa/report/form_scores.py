@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
+from catalpa.arrays import equal_parts, log_sum_exp
 from catalpa.explain.formatting import MISSING, category_names, range_names, reading_order
 from catalpa.report.rows import separate_extra_columns
 from catalpa.table import encode
@@ -82,13 +82,13 @@ def _few(column: Column) -> bool:
 def questions_of(X: Any, schema: Schema) -> list[tuple[Question, IntArray]]:
     """Every column as a question without points, and the answer of each row; -1 for none."""
     block = encode(separate_extra_columns(X, schema)[0], schema, handle_unknown="ignore").rows.blocks[0]
-    found = []
+    questions = []
     for column, codes in zip(schema.categorical, block.codes.T, strict=True):
-        found.append(_words(column, np.asarray(codes, dtype=np.int64)))
+        questions.append(_words(column, np.asarray(codes, dtype=np.int64)))
     for at, column in enumerate(schema.numeric):
-        found.append(_ranges(column, block.numbers[:, at]))
+        questions.append(_ranges(column, block.numbers[:, at]))
     place = {name: at for at, name in enumerate(schema.names)}
-    able = [one for one in found if len(one[0].answers) > 1]
+    able = [one for one in questions if len(one[0].answers) > 1]
     return sorted(able, key=lambda one: place[one[0].name])
 
 
@@ -99,18 +99,16 @@ def _words(column: Column, codes: IntArray) -> tuple[Question, IntArray]:
     order.sort(key=lambda code: column.categories[code] is None)
     names = category_names(column.categories)
     values = tuple(column.categories[code] for code in order)
-    made = Question(column, tuple(names[code] for code in order), values, (), np.zeros((0, 0), np.int64))
-    return made, answers_of(made, codes)
+    question = Question(column, tuple(names[code] for code in order), values, (), np.zeros((0, 0), np.int64))
+    return question, answers_of(question, codes)
 
 
 def _ranges(column: Column, numbers: FloatArray) -> tuple[Question, IntArray]:
-    known = numbers[np.isfinite(numbers)]
-    cuts = np.quantile(known, np.arange(1, RANGES) / RANGES, method="higher") if len(known) else np.zeros(0)
-    texts, borders = range_names(np.unique(cuts[cuts > known.min()]).tolist() if len(known) else [])
-    if len(known) < len(numbers):
+    texts, borders = range_names(equal_parts(numbers, RANGES))
+    if not np.isfinite(numbers).all():
         texts = [*texts, MISSING]
-    made = Question(column, tuple(texts), (), tuple(borders), np.zeros((0, 0), np.int64))
-    return made, answers_of(made, numbers)
+    question = Question(column, tuple(texts), (), tuple(borders), np.zeros((0, 0), np.int64))
+    return question, answers_of(question, numbers)
 
 
 def answers_of(question: Question, cells: Any) -> IntArray:
@@ -172,7 +170,7 @@ class _Folded:
 
 
 def select(
-    asked: Sequence[tuple[Question, IntArray]],
+    candidates: Sequence[tuple[Question, IntArray]],
     labels: IntArray,
     k: int,
     most: int,
@@ -187,9 +185,9 @@ def select(
     """
     n = len(labels)
     rng = np.random.default_rng(seed)
-    drawn = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, MOST_ROWS, replace=False))
+    sample = np.arange(n) if n <= MOST_ROWS else np.sort(rng.choice(n, MOST_ROWS, replace=False))
     weights = weights * (n / weights.sum())
-    data = _folded(asked, labels, k, weights, drawn, rng)
+    data = _folded(candidates, labels, k, weights, sample, rng)
     right, of_cluster = np.zeros((2, most, k))
     for fold in range(FOLDS):
         chosen = _forward(data, k, most, fold)
@@ -198,7 +196,7 @@ def select(
     accuracies = right.sum(axis=1) / max(of_cluster[0].sum(), 1e-300)
     enough = int(np.argmax(accuracies >= accuracies.max() - WORTH)) + 1
     final = _forward(data, k, enough, None)
-    parts = [asked[at] for at in final]
+    parts = [candidates[at] for at in final]
     questions = tuple(
         replace(question, scores=points(_counts(answers, labels, weights, len(question.answers), k)))
         for question, answers in parts
@@ -222,28 +220,28 @@ def _counts(answers: IntArray, labels: IntArray, weights: FloatArray, size: int,
 
 
 def _folded(
-    asked: Sequence[tuple[Question, IntArray]],
+    questions: Sequence[tuple[Question, IntArray]],
     labels: IntArray,
     k: int,
     weights: FloatArray,
-    drawn: IntArray,
+    sample: IntArray,
     rng: np.random.Generator,
 ) -> _Folded:
-    of, weight = labels[drawn].astype(np.int64), weights[drawn]
-    folds = rng.permutation(len(drawn)) % FOLDS
-    counts, kept = [], []
-    for question, answers in asked:
-        own, size = answers[drawn], len(question.answers)
-        kept.append(own)
+    of, weight = labels[sample].astype(np.int64), weights[sample]
+    folds = rng.permutation(len(sample)) % FOLDS
+    counts, columns = [], []
+    for question, answers in questions:
+        codes, size = answers[sample], len(question.answers)
+        columns.append(codes)
         parts = [
-            _counts(own[folds == fold], of[folds == fold], weight[folds == fold], size, k)
+            _counts(codes[folds == fold], of[folds == fold], weight[folds == fold], size, k)
             for fold in range(FOLDS)
         ]
         counts.append(np.stack(parts))
     sizes = np.stack(
         [np.bincount(of[folds == fold], weight[folds == fold], minlength=k) for fold in range(FOLDS)]
     )
-    return _Folded(kept, of, weight, folds, counts, np.asarray(sizes, dtype=np.float64))
+    return _Folded(columns, of, weight, folds, counts, np.asarray(sizes, dtype=np.float64))
 
 
 def _forward(data: _Folded, k: int, most: int, without: int | None) -> list[int]:
@@ -277,8 +275,8 @@ def _out_of_fold(data: _Folded, at: int, rows: IntArray, without: int | None) ->
 
 def _surprise(nats: FloatArray, labels: IntArray, weights: FloatArray) -> float:
     """Weighted sum of minus the log-probability of the labels."""
-    own = nats[np.arange(len(labels)), labels]
-    return float((weights * (logsumexp(nats, axis=1) - own)).sum())
+    costs = nats[np.arange(len(labels)), labels]
+    return float((weights * (log_sum_exp(nats) - costs)).sum())
 
 
 def _count_right(

@@ -96,25 +96,25 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield ""
 
 
-def _lines(found: Findings) -> Iterator[str]:
-    summary, titles = found.summary, [escaped(title) for title in found.titles]
+def _lines(findings: Findings) -> Iterator[str]:
+    summary, titles = findings.summary, [escaped(title) for title in findings.titles]
     yield from (f"# {escaped(summary['title'])}", "", f"**{escaped(summary['verdict']['sentence'])}**", "")
-    yield from (escaped(about(found)), "")
+    yield from (escaped(about(findings)), "")
     for title, one in zip(titles, summary["clusters"], strict=True):
-        amount = f"{row_count_text(one['size'])} {'by weight' if found.weighted else 'rows'}"
+        amount = f"{row_count_text(one['size'])} {'by weight' if findings.weighted else 'rows'}"
         yield from (f"## {title[:1].upper()}{title[1:]}: {percent(one['share'])} ({amount})", "")
         yield from (f"- {escaped(reason['text'])}" for reason in one["reasons"])
         yield ""
     yield from (escaped(summary["telling"]), "")
-    yield from (line for note in notes(found) for line in (escaped(note), ""))
-    yield from _shares(found, titles)
-    yield from _numbers(found, titles)
-    for record in found.crossings:
-        yield from _crossed(found, record, titles)
+    yield from (line for note in notes(findings) for line in (escaped(note), ""))
+    yield from _shares(findings, titles)
+    yield from _numbers(findings, titles)
+    for record in findings.crossings:
+        yield from _crossed(findings, record, titles)
 
 
-def _shares(found: Findings, titles: Sequence[str]) -> Iterator[str]:
-    profile = found.summary["profile"]
+def _shares(findings: Findings, titles: Sequence[str]) -> Iterator[str]:
+    profile = findings.summary["profile"]
     if not profile:
         return
     yield from ("## Shares", "")
@@ -129,24 +129,24 @@ def _shares(found: Findings, titles: Sequence[str]) -> Iterator[str]:
         yield from (f"And {len(profile) - COLUMNS} columns that differ less between the clusters.", "")
 
 
-def _numbers(found: Findings, titles: Sequence[str]) -> Iterator[str]:
-    if not found.summary["numbers"]:
+def _numbers(findings: Findings, titles: Sequence[str]) -> Iterator[str]:
+    if not findings.summary["numbers"]:
         return
     yield from ("## Numbers", "", "Mean ± standard deviation, and the median in brackets.", "")
     rows = []
-    for record in found.summary["numbers"]:
+    for record in findings.summary["numbers"]:
         cells = [
             "none"
             if one["mean"] is None
-            else f"{figure(one['mean'])} ± {figure(one['sd'])}"
-            + (f" ({figure(one['quantiles'][2])})" if one["quantiles"] else "")
+            else f"{figure(one['mean'], one['sd'])} ± {figure(one['sd'])}"
+            + (f" ({figure(one['quantiles'][2], one['sd'])})" if one["quantiles"] else "")
             for one in record["clusters"]
         ]
         rows.append([escaped(record["column"]), *cells])
     yield from _table(["column", *titles], rows)
 
 
-def _crossed(found: Findings, record: Mapping[str, Any], titles: Sequence[str]) -> Iterator[str]:
+def _crossed(findings: Findings, record: Mapping[str, Any], titles: Sequence[str]) -> Iterator[str]:
     yield from (f"## By {escaped(record['column'])}", "", escaped(association_text(record)), "")
     if record["kind"] == "numbers":
         means = zip(titles, record["means"], record["marks"], strict=True)
@@ -159,4 +159,4 @@ def _crossed(found: Findings, record: Mapping[str, Any], titles: Sequence[str]) 
         ]
         rows.append(["all rows", *map(percent, record["overall"])])
         yield from _table(["cluster", *map(escaped, record["categories"])], rows)
-    yield from (escaped(how_tested(record, found.weighted)), "")
+    yield from (escaped(how_tested(record, findings.weighted)), "")

@@ -65,9 +65,9 @@ def separate_extra_columns(X: Any, schema: Schema, id: Any = None) -> tuple[Any,
         columns = {name: frame.get_column(name) for name in extra if not (isinstance(id, str) and name == id)}
     if id is None:
         return known, ExtraColumns("row", names, columns)
-    given = column_given(X, id, "id")
-    heading = str(getattr(given, "name", None) or "row")
-    return known, ExtraColumns(heading, one_per_row(given, "id", len(X)), columns)
+    ids = column_given(X, id, "id")
+    heading = str(getattr(ids, "name", None) or "row")
+    return known, ExtraColumns(heading, one_per_row(ids, "id", len(X)), columns)
 
 
 def extra_columns_of(
@@ -83,22 +83,22 @@ def extra_columns_of(
             "id is an array, but the rows of this table are not in memory: give the name of a column."
         )
     frame = rows.only(without(rows.names, weight)).frame
-    found = separate_extra_columns(frame, schema, identifier)[1]
+    extra = separate_extra_columns(frame, schema, identifier)[1]
     # The index of the sample counts its own rows.
-    names = None if identifier is None else found.names
-    return replace(found, names=names, places={int(row): at for at, row in enumerate(positions)})
+    names = None if identifier is None else extra.names
+    return replace(extra, names=names, places={int(row): at for at, row in enumerate(positions)})
 
 
-def column_given(X: Any, given: Any, setting: str) -> Any:
+def column_given(X: Any, column: Any, setting: str) -> Any:
     """The column of the table that a setting names, or the values that it gives in its place."""
-    if not isinstance(given, str):
-        return given
+    if not isinstance(column, str):
+        return column
     frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if given not in (there := list(getattr(frame, "columns", ()))):
+    if column not in (there := list(getattr(frame, "columns", ()))):
         raise ParameterError(
-            f"{setting} is {given!r}, which is no column of the table. {columns_hint(given, there)}"
+            f"{setting} is {column!r}, which is not a column of the table. {columns_hint(column, there)}"
         )
-    return frame[given]
+    return frame[column]
 
 
 def one_per_row(values: Any, setting: str, rows: int) -> list[Any]:
@@ -126,18 +126,18 @@ def example_rows(view: View, cluster: int, columns: list[str], beside: ExtraColu
     columns that took no part.
     """
     sample = view.sample
-    own = np.flatnonzero(sample.labels == cluster)
+    members = np.flatnonzero(sample.labels == cluster)
     # Rounded, because costs that differ in their last digits only are ties for a reader; rarity orders those.
-    common = sum(_shares_held(view, own, cluster).values(), np.zeros(len(own)))
-    order = own[np.lexsort((-common, sample.costs[own, cluster].round(9)))]
+    common = sum(_shares_held(view, members, cluster).values(), np.zeros(len(members)))
+    order = members[np.lexsort((-common, sample.costs[members, cluster].round(9)))]
     typical = _distinct(view, order, TYPICAL)
     # In a small cluster the same rows may be both: they are shown once, as typical.
-    odd = {cells: at for cells, at in _distinct(view, order[::-1], ODD).items() if cells not in typical}
+    unusual = {cells: at for cells, at in _distinct(view, order[::-1], ODD).items() if cells not in typical}
     shown = columns[:COLUMNS_SHOWN]
     return {
         "columns": shown,
         "typical": [example_row(view, at, cluster, shown, beside) for at in typical.values()],
-        "odd": [example_row(view, at, cluster, shown, beside) for at in odd.values()],
+        "odd": [example_row(view, at, cluster, shown, beside) for at in unusual.values()],
     }
 
 
@@ -150,28 +150,28 @@ def _shares_held(view: View, rows: IntArray, cluster: int) -> dict[str, FloatArr
         counts = view.by_category[cluster, part]
         if counts.any():
             # One share more, 0, for a cell that is a hole: it lies behind the categories.
-            held = np.minimum(codes, len(counts))
-            shares[column.name] = (np.append(counts, 0) / counts.sum())[held]
+            places = np.minimum(codes, len(counts))
+            shares[column.name] = (np.append(counts, 0) / counts.sum())[places]
     return shares
 
 
 def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
     """The first rows of an order that differ from each other, by their cells."""
-    found: dict[bytes, int] = {}
+    rows: dict[bytes, int] = {}
     for at in order:
-        found.setdefault(view.sample.codes[at].tobytes() + view.sample.numbers[at].tobytes(), int(at))
-        if len(found) == most:
+        rows.setdefault(view.sample.codes[at].tobytes() + view.sample.numbers[at].tobytes(), int(at))
+        if len(rows) == most:
             break
-    return found
+    return rows
 
 
 def example_row(view: View, at: int, cluster: int, shown: list[str], beside: ExtraColumns) -> dict[str, Any]:
     """A row of the sample: name, cells in the columns ``shown``, what is unusual in it, the next cluster."""
     texts, sample = view.cell_texts(at), view.sample
-    held = _shares_held(view, np.array([at]), cluster)
-    rare = [name for name, (share,) in held.items() if share < SURPRISING]
+    shares = _shares_held(view, np.array([at]), cluster)
+    rare = [name for name, (share,) in shares.items() if share < SURPRISING]
     costs = sample.costs[at].copy()
-    own = costs[cluster]
+    own_costs = costs[cluster]
     costs[cluster] = np.inf
     runner_up = int(costs.argmin()) if view.k > 1 else None
 
@@ -186,7 +186,7 @@ def example_row(view: View, at: int, cluster: int, shown: list[str], beside: Ext
         "beside": beside.cells(int(sample.rows[at])),
         "cells": [{"text": texts[name], "surprising": name in rare} for name in shown],
         "also_surprising": [f"{name} = {texts[name]}" for name in rare if name not in shown],
-        "cost": float(own),
+        "cost": float(own_costs),
         "next": runner_up,
         "probability": probability(cluster),
         "probability_next": probability(runner_up),
@@ -202,9 +202,11 @@ def border_records(view: View, beside: ExtraColumns) -> dict[str, Any]:
     sample, borders = view.sample, view.sample.borders
     between = np.flatnonzero(borders >= 0)
     pairs: dict[tuple[int, int], list[int]] = {}
-    for own, other, row in zip(sample.labels[between], borders[between], sample.rows[between], strict=True):
-        pairs.setdefault((int(min(own, other)), int(max(own, other))), []).append(int(row))
-    told = sorted(pairs.items(), key=lambda one: (-len(one[1]), one[0]))
+    for cluster, other, row in zip(
+        sample.labels[between], borders[between], sample.rows[between], strict=True
+    ):
+        pairs.setdefault((int(min(cluster, other)), int(max(cluster, other))), []).append(int(row))
+    by_size = sorted(pairs.items(), key=lambda one: (-len(one[1]), one[0]))
     return {
         "by": "cost" if sample.probabilities is None else "probability",
         "rows": len(between),
@@ -215,9 +217,9 @@ def border_records(view: View, beside: ExtraColumns) -> dict[str, Any]:
                 "rows": len(rows),
                 "examples": [beside.name(row) for row in rows[:ROWS_NAMED]],
             }
-            for pair, rows in told[:PAIRS]
+            for pair, rows in by_size[:PAIRS]
         ],
-        "left_out": max(len(told) - PAIRS, 0),
+        "left_out": max(len(by_size) - PAIRS, 0),
     }
 
 

@@ -33,13 +33,13 @@ class Slides:
 
     def to_bytes(self) -> bytes:
         """The file."""
-        deck, found = _Deck(), self.findings
-        _title_slide(deck, found)
-        _size_slide(deck, found)
-        for one in found.summary["clusters"]:
-            _cluster_slide(deck, found, one)
-        for record in found.crossings:
-            (_mean_slide if record["kind"] == "numbers" else _share_slide)(deck, found, record)
+        deck, findings = _Deck(), self.findings
+        _title_slide(deck, findings)
+        _size_slide(deck, findings)
+        for one in findings.summary["clusters"]:
+            _cluster_slide(deck, findings, one)
+        for record in findings.crossings:
+            (_mean_slide if record["kind"] == "numbers" else _share_slide)(deck, findings, record)
         stream = io.BytesIO()
         deck.file.save(stream)
         return stream.getvalue()
@@ -175,17 +175,17 @@ def _data(names: Sequence[str], series: Mapping[str, Sequence[float | None]], nu
     return data
 
 
-def _title_slide(deck: _Deck, found: Findings) -> None:
-    slide = deck.slide(found.summary["title"])
+def _title_slide(deck: _Deck, findings: Findings) -> None:
+    slide = deck.slide(findings.summary["title"])
     wide = WIDTH - 2 * MARGIN
-    deck.text(slide, [found.summary["verdict"]["sentence"]], (MARGIN, 1.6, wide, 2.4), 24)
-    small = [about(found), found.summary["telling"], *notes(found)]
+    deck.text(slide, [findings.summary["verdict"]["sentence"]], (MARGIN, 1.6, wide, 2.4), 24)
+    small = [about(findings), findings.summary["telling"], *notes(findings)]
     deck.text(slide, small, (MARGIN, 4.2, wide, 2.6), 14, colour=MUTED)
 
 
-def _size_slide(deck: _Deck, found: Findings) -> None:
-    slide, clusters = deck.slide("How large are the clusters?"), found.summary["clusters"]
-    data = _data(found.titles, {"Share": [one["share"] for one in clusters]}, "0%")
+def _size_slide(deck: _Deck, findings: Findings) -> None:
+    slide, clusters = deck.slide("How large are the clusters?"), findings.summary["clusters"]
+    data = _data(findings.titles, {"Share": [one["share"] for one in clusters]}, "0%")
     chart = deck.chart(slide, "BAR_CLUSTERED", data, (MARGIN, 1.4, WIDTH - 2 * MARGIN, 5.5))
     chart.has_legend = False
     plot = chart.plots[0]
@@ -211,10 +211,10 @@ def _label(chart: Any, number_format: str) -> None:
     plot.data_labels.number_format, plot.data_labels.number_format_is_linked = number_format, False
 
 
-def _cluster_slide(deck: _Deck, found: Findings, one: Mapping[str, Any]) -> None:
+def _cluster_slide(deck: _Deck, findings: Findings, one: Mapping[str, Any]) -> None:
     """Name and share, reasons as text, and its typical categories here and elsewhere."""
-    amount = f"{row_count_text(one['size'])} {'by weight' if found.weighted else 'rows'}"
-    title = found.titles[one["cluster"]]
+    amount = f"{row_count_text(one['size'])} {'by weight' if findings.weighted else 'rows'}"
+    title = findings.titles[one["cluster"]]
     slide = deck.slide(f"{shortened(title[:1].upper() + title[1:], 60)}: {percent(one['share'])} ({amount})")
     reasons = [*one["reasons"], *one["more_reasons"]]
     lines = [f"• {reason['text']}" for reason in reasons[:REASONS]] or ["Close to the whole table."]
@@ -239,11 +239,11 @@ def _cluster_slide(deck: _Deck, found: Findings, one: Mapping[str, Any]) -> None
 def _unique(names: Sequence[str]) -> list[str]:
     """Names that differ: a chart joins categories of one name."""
     seen: dict[str, int] = {}
-    made = []
+    texts = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return made
+        texts.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return texts
 
 
 def _legend(chart: Any) -> None:
@@ -258,12 +258,12 @@ def _fill(series: Any, colour: str) -> None:
     series.format.fill.fore_color.rgb = _rgb(colour)
 
 
-def _share_slide(deck: _Deck, found: Findings, record: Mapping[str, Any]) -> None:
+def _share_slide(deck: _Deck, findings: Findings, record: Mapping[str, Any]) -> None:
     """Stacked bars: the shares of the categories of a column in every cluster."""
     slide = deck.slide(f"{shortened(record['column'], 60)} in the clusters")
     names, lines = _few_categories(record)
     data = _data(
-        [*found.titles, "all rows"],
+        [*findings.titles, "all rows"],
         {name: [line[at] for line in lines] for at, name in enumerate(_unique(names))},
         "0%",
     )
@@ -278,8 +278,8 @@ def _share_slide(deck: _Deck, found: Findings, record: Mapping[str, Any]) -> Non
         labels.show_value, labels.number_format, labels.number_format_is_linked = True, "0%", False
         labels.font.color.rgb = _rgb(INK if colour in (*PALE, REST) else "#FFFFFF")
     text = [
-        *_findings_in_words(found, record),
-        f"{association_text(record)} {how_tested(record, found.weighted)}",
+        *_findings_in_words(findings, record),
+        f"{association_text(record)} {how_tested(record, findings.weighted)}",
     ]
     deck.text(slide, text, (MARGIN, 5.8, WIDTH - 2 * MARGIN, 1.5), SMALL, colour=MUTED)
 
@@ -297,10 +297,10 @@ def _few_categories(record: Mapping[str, Any]) -> tuple[list[str], list[list[flo
     return names, lines
 
 
-def _findings_in_words(found: Findings, record: Mapping[str, Any]) -> list[str]:
+def _findings_in_words(findings: Findings, record: Mapping[str, Any]) -> list[str]:
     """The cells that differ, by cluster."""
     parts = []
-    for title, marks, shares in zip(found.titles, record["marks"], record["shares"], strict=True):
+    for title, marks, shares in zip(findings.titles, record["marks"], record["shares"], strict=True):
         more = [
             f"{'▲' if mark > 0 else '▼'} {shortened(name, 30)} ({percent(share)})"
             for name, mark, share in zip(record["categories"], marks, shares, strict=True)
@@ -311,21 +311,21 @@ def _findings_in_words(found: Findings, record: Mapping[str, Any]) -> list[str]:
     return [" · ".join(parts)] if parts else ["No cell differs from what independence would give."]
 
 
-def _mean_slide(deck: _Deck, found: Findings, record: Mapping[str, Any]) -> None:
+def _mean_slide(deck: _Deck, findings: Findings, record: Mapping[str, Any]) -> None:
     """Bars: the mean of a number in every cluster."""
     slide = deck.slide(f"Mean {shortened(record['column'], 60)} in the clusters")
-    data = _data([*found.titles, "all rows"], {"Mean": [*record["means"], record["overall"]]}, "General")
+    data = _data([*findings.titles, "all rows"], {"Mean": [*record["means"], record["overall"]]}, "General")
     chart = deck.chart(slide, "BAR_CLUSTERED", data, (MARGIN, 1.3, WIDTH - 2 * MARGIN, 4.6))
     chart.has_legend = False
     plot = chart.plots[0]
     plot.vary_by_categories = False
     _label(chart, "#,##0.0")
-    for at in range(len(found.titles) + 1):
+    for at in range(len(findings.titles) + 1):
         fill = plot.series[0].points[at].format.fill
         fill.solid()
-        fill.fore_color.rgb = _rgb(cluster_colour(at) if at < len(found.titles) else REST)
-    marks = zip(found.titles, record["marks"], strict=True)
+        fill.fore_color.rgb = _rgb(cluster_colour(at) if at < len(findings.titles) else REST)
+    marks = zip(findings.titles, record["marks"], strict=True)
     differ = [f"{'▲' if mark > 0 else '▼'} {title}" for title, mark in marks if mark]
     text = [", ".join(differ) or "No mean differs from that of the other rows."]
-    text.append(f"{association_text(record)} {how_tested(record, found.weighted)}")
+    text.append(f"{association_text(record)} {how_tested(record, findings.weighted)}")
     deck.text(slide, text, (MARGIN, 6.0, WIDTH - 2 * MARGIN, 1.3), SMALL, colour=MUTED)

@@ -12,9 +12,10 @@ from catalpa.arrays import safe_divide
 from catalpa.estimator.attributes import column_notes, repeats_of
 from catalpa.estimator.parameters import WATCHING
 from catalpa.estimator.verdict import Verdict
+from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.formatting import reading_order, shortened
 from catalpa.explain.profiles import column_importances
-from catalpa.explain.reasons import reasons, rows_per_weight, sentence
+from catalpa.explain.reasons import cluster_records, reasons, rows_per_weight
 from catalpa.explain.repeats import group_numbers
 from catalpa.plot.category_map import category_points
 from catalpa.plot.clarity import measure_clarity
@@ -44,13 +45,23 @@ REUSE = {
 }
 
 
+def _titles(view: View) -> dict[str, str]:
+    """Short labels of columns, from the recipe."""
+    recipe = view.fitted.recipe
+    if recipe is None or not recipe.titles:
+        return {}
+    titles = {column.name: recipe.title_of(column.name) for column in view.fitted.schema.columns}
+    return {name: title for name, title in titles.items() if title}
+
+
 def summarise(
     view: View, title: str, beside: ExtraColumns | None = None, verdict: Verdict | None = None
 ) -> dict[str, Any]:
     """Everything a report says, as a dict of plain values.
 
     These are ``title``, ``verdict``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``,
-    ``telling``, ``profile``, ``numbers``, ``weights``, ``relations``, ``splits`` and ``tree`` (None if
+    ``titles`` (short labels of columns that have one), ``telling``,
+    ``profile``, ``numbers``, ``weights``, ``relations``, ``splits`` and ``tree`` (None if
     there is none), ``categories``, ``map``, ``borders``, ``outliers``, ``fit`` and ``reuse``.
     """
     verdict = view.model.verdict_ if verdict is None else verdict
@@ -69,6 +80,7 @@ def summarise(
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
+        "titles": _titles(view),
         "telling": importance_text([record for record in columns if record["repeats"] is None]),
         "profile": _profile(view, names),
         "numbers": view.number_records,
@@ -106,9 +118,9 @@ def _categories(view: View) -> dict[str, Any] | None:
     """The map of categories, those that make most of it; None where there is nothing to compare."""
     if view.k < 2 or view.schema.axis.length < 2:
         return None
-    found = category_points(view)
-    points = sorted(found["points"], key=lambda point: -point["part"])
-    return found | {"points": points[:MOST_POINTS], "left_out": max(len(points) - MOST_POINTS, 0)}
+    map_points = category_points(view)
+    points = sorted(map_points["points"], key=lambda point: -point["part"])
+    return map_points | {"points": points[:MOST_POINTS], "left_out": max(len(points) - MOST_POINTS, 0)}
 
 
 def _tree(view: View) -> dict[str, Any] | None:
@@ -141,27 +153,21 @@ def _clusters(
     per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
     top = REASONS + MORE_REASONS
     groups = group_numbers(repeats_of(view.fitted))
-    found = reasons(
+    by_cluster = reasons(
         view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight, groups=groups
     )
-    clusters, suggested = [], view.model.suggest_names()
-    for cluster, told in enumerate(found):
-        clusters.append(
-            {
-                "cluster": cluster,
-                "name": view.fitted.names.get(cluster),
-                "suggested_name": suggested[cluster] if told else None,
-                "size": view.sizes[cluster].item(),
-                "share": float(view.sizes[cluster] / view.sizes.sum()),
-                "clarity": clarity[cluster],
-                "sets_apart": sentence(told[:REASONS]),
-                "lines": answer_lines(reason.record() for reason in told),
-                "reasons": [reason.record() for reason in told[:REASONS]],
-                "more_reasons": [reason.record() for reason in told[REASONS:]],
-                "examples": example_rows(view, cluster, names, beside),
-            }
-        )
-    return clusters
+    suggested = view.model.suggest_names()
+    items = items_of_questions(view.schema.names)
+    records = cluster_records(view.sizes, view.fitted.names, [one[:REASONS] for one in by_cluster])
+    for cluster, (record, of_cluster) in enumerate(zip(records, by_cluster, strict=True)):
+        record |= {
+            "suggested_name": suggested[cluster] if of_cluster else None,
+            "clarity": clarity[cluster],
+            "lines": answer_lines((reason.record() for reason in of_cluster), items=items),
+            "more_reasons": [reason.record() for reason in of_cluster[REASONS:]],
+            "examples": example_rows(view, cluster, names, beside),
+        }
+    return records
 
 
 def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
@@ -174,7 +180,7 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
         totals = counts.sum(axis=0)
         common = np.argsort(-totals, kind="stable")[:MOST_CATEGORIES]
         order = reading_order(column, totals)
-        kept = order[np.isin(order, common) & (totals[order] > 0)]
+        places = order[np.isin(order, common) & (totals[order] > 0)]
         shares = safe_divide(counts, counts.sum(axis=1, keepdims=True))  # (k, categories)
         overall = safe_divide(totals, counts.sum())
         records.append(
@@ -186,9 +192,9 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
                         "overall": float(overall[at]),
                         "shares": [round(float(share), 4) for share in shares[:, at]],
                     }
-                    for at in kept
+                    for at in places
                 ],
-                "left_out": int((totals > 0).sum()) - len(kept),
+                "left_out": int((totals > 0).sum()) - len(places),
             }
         )
     return sorted(records, key=lambda record: place[record["column"]])
@@ -202,14 +208,16 @@ def column_records(view: View) -> list[dict[str, Any]]:
     that repeats one further up says which: it does not count again.
     """
     per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
-    records = [
+    records: list[dict[str, Any]] = [
         {
-            "column": found.column,
+            "column": importance.column,
             "kind": "categorical",
-            "bits": found.bits,
-            "explained": found.share_of_entropy,
+            "bits": importance.bits,
+            "explained": importance.share_of_entropy,
         }
-        for found in column_importances(view.by_category, view.sizes, view.schema, rows_per_weight=per_weight)
+        for importance in column_importances(
+            view.by_category, view.sizes, view.schema, rows_per_weight=per_weight
+        )
     ]
     for at, (column, explained) in enumerate(
         zip(view.numbers.columns, view.numbers.explained.tolist(), strict=True)

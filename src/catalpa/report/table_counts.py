@@ -21,6 +21,7 @@ from catalpa.explain.formatting import category_names
 from catalpa.explain.reasons import rows_per_weight
 from catalpa.plot.view import added_cells, in_order_of
 from catalpa.steps.counts import summed_by, summed_by_place
+from catalpa.steps.scores import posterior
 from catalpa.table import encode, open_table
 from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.exact import as_floats, exact_sums
@@ -122,13 +123,13 @@ class NewTable:
 
 def read_table(model: Clusterer, X: Any, sample_weight: Any = None) -> NewTable:
     """Encode and count a table wherever its rows are, including what ``predict`` refuses."""
-    fitted, given = fitted_of(model), sample_weight
-    source = source_for_predict(fitted.recipe, X, given if isinstance(given, str) else None)
+    fitted, row_weights = fitted_of(model), sample_weight
+    source = source_for_predict(fitted.recipe, X, row_weights if isinstance(row_weights, str) else None)
     schema, weight, units = fitted.schema, None, None
-    if given is not None and source.in_memory and not isinstance(given, str):
-        units, per_weight = weight_units(given, source.n_rows)
+    if row_weights is not None and source.in_memory and not isinstance(row_weights, str):
+        units, per_weight = weight_units(row_weights, source.n_rows)
     else:
-        weight = weight_of(source, given)
+        weight = weight_of(source, row_weights)
         per_weight = 1.0 if weight is None else weight.scale.per_weight
     header = source.header.without(None if weight is None else weight.name)
     known = _matched(header, schema)
@@ -224,11 +225,11 @@ def read_part(
         units, table = weight.units(table), table.only(without(table.names, weight.name))
     cells = _Reading.of(table, schema)
     engine = LocalEngine(Rows(cells.axis, [schema.scaling.apply(cells.as_predicted(schema))]))
-    labels = np.asarray(model._nearest(engine))
+    labels = np.asarray(model._label(engine))
     row_units = np.ones(len(labels), dtype=np.int64) if units is None else units
     certainty = None
     if hasattr(model, "predict_proba"):
-        most = np.asarray(model.predict_proba(engine)).max(axis=1)
+        most = engine.each(posterior, model._fixed_scores(engine.axis)).max(axis=1)
         certainty = int(exact_sums(row_units * most, np.zeros(len(labels), dtype=np.int64), 1)[0])
     return PartReading(
         len(labels),
@@ -262,8 +263,8 @@ def _most_frequent(new: TableSummary, most: int = 3) -> list[dict[str, Any]]:
     """The most frequent of the new categories of a column, with their number of cells."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnWarning)  # about a column that nothing is fitted to
-        own = schema_of(new, AS_CATEGORIES)
-    column, tally = own.columns[0], new.summaries[0].tally or Tally()
+        by_value = schema_of(new, AS_CATEGORIES)
+    column, tally = by_value.columns[0], new.summaries[0].tally or Tally()
     times = np.array([tally.get(category_key(value), 0) for value in column.known], dtype=np.int64)
     names = category_names(column.known)
     first = [code for code in np.argsort(-times, kind="stable")[:most].tolist() if times[code]]
@@ -309,10 +310,10 @@ class _Reading:
         if source.columns[0].missing:
             self.missing[name] = source.columns[0].missing
         # As "ignore" reads them, missing values have a place of their own, apart from new categories.
-        own = replace(schema, columns=tuple(columns)).with_missing("ignore")
+        ignoring = replace(schema, columns=tuple(columns)).with_missing("ignore")
         places = [at for at, column in enumerate(schema.categorical) if column in columns]
         try:
-            encoded = encode(source, own, handle_unknown="ignore")
+            encoded = encode(source, ignoring, handle_unknown="ignore")
         except TableError as error:
             self.problems[name] = str(error)
             self.codes[:, places] = np.asarray(self.axis.sizes)[places] + UNSEEN
@@ -340,12 +341,12 @@ class _Reading:
 
     def new_categories(self, schema: Schema) -> dict[str, TableSummary]:
         """The new categories of every column that has some."""
-        found = {}
+        counts = {}
         for at, column in enumerate(schema.categorical):
             rows = np.flatnonzero(self.codes[:, at] == column.size + UNSEEN)
             if column.name in self.unseen and column.origin is None and len(rows):
-                found[column.name] = digest(self.sources[column.name].at(rows), AS_CATEGORIES)
-        return found
+                counts[column.name] = digest(self.sources[column.name].at(rows), AS_CATEGORIES)
+        return counts
 
 
 def _of_block(column: Column) -> bool:
@@ -362,13 +363,13 @@ def _matched(header: Header, schema: Schema) -> list[str] | None:
                 "Without names, columns are matched by their position: give as many, or a table with names."
             )
         return None
-    found = [name for name in schema.inputs if name in header.names]
-    if not found:
+    names = [name for name in schema.inputs if name in header.names]
+    if not names:
         raise ColumnMismatch(
             f"The table has none of the columns of the fit: it has {list(header.names)}, the fit had "
             f"{list(schema.inputs)}."
         )
-    return found
+    return names
 
 
 def _sources(table: Table, schema: Schema) -> dict[str, Table]:

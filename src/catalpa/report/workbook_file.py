@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from catalpa.errors import OutputError, needing
 from catalpa.estimator.base import Clusterer
 from catalpa.explain.formatting import row_count_text
-from catalpa.files import reraise_as, write_atomically
+from catalpa.files import check_path, reraise_as, write_atomically
 from catalpa.plot.theme import cluster_colour
 from catalpa.report.crossings import association_text, how_tested
 from catalpa.report.findings import Findings, findings
@@ -35,6 +36,7 @@ OPTIONS = {
     "default_date_format": "yyyy-mm-dd hh:mm:ss",
 }
 LINE_HEIGHT = 15.0  # points
+NOTE_WIDTH = 110  # characters of a row of a note
 HEAD_WIDTH, TEXT_WIDTH, HEAD_LINES = 12, 90, 5  # letters in a line of a heading and of a text, and lines
 SHARE, LOW_COLOUR, HIGH_COLOUR = "0.0%", "#FFFFFF", "#5B9BD5"
 MARKS = {0: SHARE, 1: '0.0%" ▲"', -1: '0.0%" ▼"'}
@@ -168,6 +170,7 @@ def book_bytes(write: Any) -> bytes:
 
 def save_bytes(path: str | Path, content: bytes) -> None:
     """Write a file that is there completely or not at all."""
+    check_path(path)
     with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
         write_atomically(Path(path), content)
 
@@ -218,8 +221,8 @@ class Sheet:
         if lines > 1:  # not every program makes room for wrapped text
             self.sheet.set_row(self.at, LINE_HEIGHT * lines)
         for column, cell in enumerate(cells):
-            value, own = cell if isinstance(cell, tuple) else (cell, style)
-            self.cell(column, value, own)
+            value, cell_style = cell if isinstance(cell, tuple) else (cell, style)
+            self.cell(column, value, cell_style)
         self.at += 1
         return self.at - 1
 
@@ -234,10 +237,21 @@ class Sheet:
         else:
             self.sheet.write(self.at, column, plain, style)
 
-    def head(self, *cells: Any) -> int:
-        """Write a row of headings."""
+    def note(self, text: str) -> None:
+        """Write a long text as rows, so that printing does not shrink the sheet to its length."""
+        for line in textwrap.wrap(text, NOTE_WIDTH):
+            self.line(line)
+
+    def head(self, *cells: Any, numbers: tuple[int, int] | None = None) -> int:
+        """Write a row of headings; those from one place to before another stand above numbers."""
         texts = [str(cell[0] if isinstance(cell, tuple) else cell) for cell in cells]
         style = self.book.format(bold=True, bottom=1, text_wrap=True, valign="top")
+        if numbers is not None:
+            right = self.book.format(bold=True, bottom=1, text_wrap=True, valign="top", align="right")
+            cells = tuple(
+                (cell, right) if numbers[0] <= at < numbers[1] and not isinstance(cell, tuple) else cell
+                for at, cell in enumerate(cells)
+            )
         longest = max(map(len, texts), default=0)
         return self.line(*cells, style=style, lines=min(-(-longest // HEAD_WIDTH), HEAD_LINES))
 
@@ -298,12 +312,12 @@ def _is_missing(value: Any) -> bool:
 
 def plain_text(text: str) -> str:
     """Text that XML can hold, not longer than a cell."""
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    return whole if len(whole) <= LONGEST_TEXT else f"{whole[: LONGEST_TEXT - 1]}…"
+    text_in_utf8 = text.encode("utf-8", "replace").decode("utf-8")
+    return text_in_utf8 if len(text_in_utf8) <= LONGEST_TEXT else f"{text_in_utf8[: LONGEST_TEXT - 1]}…"
 
 
-def _summary(book: Book, found: Findings, left_out: str | None) -> None:
-    sheet, summary = book.sheet("Summary"), found.summary
+def _summary(book: Book, findings: Findings, left_out: str | None) -> None:
+    sheet, summary = book.sheet("Summary"), findings.summary
     sheet.sheet.set_column(0, 0, 10)
     sheet.sheet.set_column(1, 1, 32)
     sheet.sheet.set_column(2, 3, 11)
@@ -311,18 +325,25 @@ def _summary(book: Book, found: Findings, left_out: str | None) -> None:
     wrapped = book.format(text_wrap=True, valign="top")
     sheet.line((summary["title"], book.format(bold=True, font_size=16)))
     sheet.line((summary["verdict"]["sentence"], book.format(bold=True)))
-    sheet.line(about(found))
+    sheet.line(about(findings))
     sheet.line()
     named = any(one["name"] for one in summary["clusters"])
-    suggested = {} if named else found.view.model.suggest_names()
-    amount = "Weight" if found.weighted else "Rows"
-    sheet.head("Cluster", "Name" if named else "Suggested name", amount, "Share", "Typical of the cluster")
+    suggested = {} if named else findings.view.model.suggest_names()
+    amount = "Weight" if findings.weighted else "Rows"
+    sheet.head(
+        "Cluster",
+        "Name" if named else "Suggested name",
+        amount,
+        "Share",
+        "Typical of the cluster",
+        numbers=(2, 4),
+    )
     first = sheet.at
     for one in summary["clusters"]:
         sheet.line(
             (one["cluster"], book.format(valign="top", align="left")),
             (one["name"] or suggested.get(one["cluster"]), wrapped),
-            (one["size"], book.format(num_format="#,##0.##" if found.weighted else "#,##0", valign="top")),
+            (one["size"], book.format(num_format=amount_format(findings), valign="top")),
             (one["share"], book.format(num_format=SHARE, valign="top")),
             (one["sets_apart"], wrapped),
             lines=-(-len(one["sets_apart"]) // TEXT_WIDTH),
@@ -332,48 +353,61 @@ def _summary(book: Book, found: Findings, left_out: str | None) -> None:
     sheet.sheet.conditional_format(first, 3, sheet.at - 1, 3, bar)
     sheet.line()
     sheet.line(summary["telling"])
-    for note in notes(found, left_out):
-        sheet.line(note)
+    for note in notes(findings, left_out):
+        sheet.note(note)
 
 
-def about(found: Findings) -> str:
+def amount_format(findings: Findings) -> str:
+    """How rows, or their weights, are shown: weights that add up to little need their fractions."""
+    is_small = findings.weighted and sum(one["size"] for one in findings.summary["clusters"]) < 1000
+    return "#,##0.000" if is_small else "#,##0"
+
+
+def about(findings: Findings) -> str:
     """What the table is and who clustered it, in a sentence."""
-    table, by = found.summary["table"], found.summary["made_by"]
-    weight = f" (weight {row_count_text(table['weight'])})" if found.weighted else ""
+    table, by = findings.summary["table"], findings.summary["made_by"]
+    weight = f" (weight {row_count_text(table['weight'])})" if findings.weighted else ""
     return (
         f"{table['rows']:,} rows{weight}, {len(table['columns'])} columns, "
         f"clustered by {by['method']} (Catalpa {by['catalpa']})."
     )
 
 
-def notes(found: Findings, left_out: str | None = None) -> list[str]:
+def notes(findings: Findings, left_out: str | None = None) -> list[str]:
     """Remarks below the summary."""
-    return [*found.summary["table"]["notes"], *([left_out] if left_out else [])]
+    return [*findings.summary["table"]["notes"], *([left_out] if left_out else [])]
 
 
-def _cluster_heads(book: Book, found: Findings) -> list[tuple[str, Any]]:
+def _cluster_heads(book: Book, findings: Findings) -> list[tuple[str, Any]]:
     """Titles of the clusters as headings in their colours."""
     return [
         (
             title,
-            book.format(bold=True, text_wrap=True, valign="top", bottom=5, bottom_color=cluster_colour(at)),
+            book.format(
+                bold=True,
+                text_wrap=True,
+                valign="top",
+                align="right",
+                bottom=5,
+                bottom_color=cluster_colour(at),
+            ),
         )
-        for at, title in enumerate(found.titles)
+        for at, title in enumerate(findings.titles)
     ]
 
 
-def _profiles(book: Book, found: Findings) -> None:
-    if not found.summary["profile"]:
+def _profiles(book: Book, findings: Findings) -> None:
+    if not findings.summary["profile"]:
         return
-    sheet, k = book.sheet("Profiles"), found.view.k
+    sheet, k = book.sheet("Profiles"), findings.view.k
     sheet.sheet.set_column(0, 1, 30)
     sheet.sheet.set_column(2, k + 2, 12)
     sheet.line("Share of every category in every cluster; the columns that differ most come first.")
     sheet.sheet.freeze_panes(2, 2)
-    sheet.head("Column", "Category", "All rows", *_cluster_heads(book, found))
+    sheet.head("Column", "Category", "All rows", *_cluster_heads(book, findings), numbers=(2, 3))
     share = book.format(num_format=SHARE)
     first = sheet.at
-    for record in found.summary["profile"]:
+    for record in findings.summary["profile"]:
         for at, one in enumerate(record["categories"]):
             name = (
                 record["column"],
@@ -387,7 +421,7 @@ def _profiles(book: Book, found: Findings) -> None:
     sheet.sheet.autofilter(first - 1, 0, sheet.at - 1, k + 2)
 
 
-def _crossed(book: Book, found: Findings, record: Mapping[str, Any]) -> None:
+def _crossed(book: Book, findings: Findings, record: Mapping[str, Any]) -> None:
     """Counts, shares with marks, and residuals of a column of categories."""
     sheet = book.sheet(f"By {record['column']}")
     categories = record["categories"]
@@ -395,24 +429,26 @@ def _crossed(book: Book, found: Findings, record: Mapping[str, Any]) -> None:
     sheet.sheet.set_column(1, len(categories) + 1, 13)
     sheet.line((f"{record['column']} in each cluster", book.format(bold=True, font_size=14)))
     sheet.line(association_text(record))
-    sheet.line(how_tested(record, found.weighted))
+    sheet.note(how_tested(record, findings.weighted))
     sheet.line()
-    count = book.format(num_format="#,##0.##" if found.weighted else "#,##0")
-    sheet.head("Weights" if found.weighted else "Counts", *categories, "All")
-    for title, row, size in zip(found.titles, record["counts"], record["sizes"], strict=True):
+    count = book.format(num_format=amount_format(findings))
+    sheet.head(
+        "Weights" if findings.weighted else "Counts", *categories, "All", numbers=(1, len(categories) + 2)
+    )
+    for title, row, size in zip(findings.titles, record["counts"], record["sizes"], strict=True):
         sheet.line(title, *((value, count) for value in (*row, size)))
     totals = np.sum(record["counts"], axis=0).tolist()
     sheet.line("All rows", *((value, count) for value in (*totals, sum(totals))))
     sheet.line()
-    sheet.head("Share of the cluster", *categories, "All")
-    for title, row, marks in zip(found.titles, record["shares"], record["marks"], strict=True):
+    sheet.head("Share of the cluster", *categories, "All", numbers=(1, len(categories) + 2))
+    for title, row, marks in zip(findings.titles, record["shares"], record["marks"], strict=True):
         cells = [(share, _marked(book, mark, MARKS)) for share, mark in zip(row, marks, strict=True)]
         sheet.line(title, *cells, (float(sum(row)), book.format(num_format=SHARE)))
     share = book.format(num_format=SHARE)
     sheet.line("All rows", *((value, share) for value in (*record["overall"], sum(record["overall"]))))
     sheet.line()
-    sheet.head("Adjusted standardised residual", *categories)
-    for title, row in zip(found.titles, record["residuals"], strict=True):
+    sheet.head("Adjusted standardised residual", *categories, numbers=(1, len(categories) + 1))
+    for title, row in zip(findings.titles, record["residuals"], strict=True):
         sheet.line(title, *((value, book.format(num_format="0.0")) for value in row))
 
 
@@ -423,17 +459,21 @@ def _marked(book: Book, mark: int, formats: Mapping[int, str]) -> Any:
     return book.format(num_format=formats[mark], bold=True, bg_color=FILLS[mark])
 
 
-def _crossed_numbers(book: Book, found: Findings, record: Mapping[str, Any]) -> None:
+def _crossed_numbers(book: Book, findings: Findings, record: Mapping[str, Any]) -> None:
     """Means with marks of a column of numbers."""
     sheet = book.sheet(f"By {record['column']}")
     sheet.sheet.set_column(0, 0, 32)
     sheet.sheet.set_column(1, 3, 14)
     sheet.line((f"{record['column']} in each cluster", book.format(bold=True, font_size=14)))
     sheet.line(association_text(record))
-    sheet.line(how_tested(record, found.weighted))
+    sheet.note(how_tested(record, findings.weighted))
     sheet.line()
-    sheet.head("Cluster", "Weight" if found.weighted else "Rows", "Mean", "Standard deviation")
-    figures = zip(found.titles, record["rows"], record["means"], record["sds"], record["marks"], strict=True)
+    sheet.head(
+        "Cluster", "Weight" if findings.weighted else "Rows", "Mean", "Standard deviation", numbers=(1, 4)
+    )
+    figures = zip(
+        findings.titles, record["rows"], record["means"], record["sds"], record["marks"], strict=True
+    )
     plain = book.format(num_format=MEANS[0])
     for title, rows, mean, sd, mark in figures:
         number = (rows, book.format(num_format="#,##0"))
@@ -441,22 +481,22 @@ def _crossed_numbers(book: Book, found: Findings, record: Mapping[str, Any]) -> 
     sheet.line("All rows", None, (record["overall"], plain))
 
 
-def _numbers(book: Book, found: Findings) -> None:
-    if not found.summary["numbers"]:
+def _numbers(book: Book, findings: Findings) -> None:
+    if not findings.summary["numbers"]:
         return
     sheet = book.sheet("Numbers")
     sheet.sheet.set_column(0, 1, 38)
     plain, share = book.format(num_format="#,##0.00"), book.format(num_format=SHARE)
     measures = ("Mean", "Standard deviation", "Median", "Lower quartile", "Upper quartile")
-    amount = "Weight" if found.weighted else "Rows"
+    amount = "Weight" if findings.weighted else "Rows"
     head = ("Column", "Cluster", amount, *measures, "Missing", "Mean elsewhere")
     sheet.sheet.set_column(2, len(head) - 1, 13)
     sheet.sheet.freeze_panes(1, 2)
-    sheet.head(*head)
-    for record in found.summary["numbers"]:
+    sheet.head(*head, numbers=(2, len(head)))
+    for record in findings.summary["numbers"]:
         for one in record["clusters"]:
             low, middle, high = (one["quantiles"] or [None] * 5)[1:4]
             figures = [(value, plain) for value in (one["mean"], one["sd"], middle, low, high)]
-            rows = (one["rows"], book.format(num_format="#,##0.##" if found.weighted else "#,##0"))
+            rows = (one["rows"], book.format(num_format=amount_format(findings)))
             last = [(one["missing"], share), (one["mean_elsewhere"], plain)]
-            sheet.line(record["column"], found.titles[one["cluster"]], rows, *figures, *last)
+            sheet.line(record["column"], findings.titles[one["cluster"]], rows, *figures, *last)

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.table.fused import Fused, code_dtype
+from catalpa.arrays import code_dtype
+from catalpa.table.fused import Fused
 
 IntArray: TypeAlias = NDArray[Any]  # any integer dtype, given where it matters
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -289,8 +290,8 @@ def search_positions(
     if most is None or rows <= most:
         return np.arange(rows) if there is None else there
     # Without a list of all rows, which would not fit into the memory of a driver.
-    drawn = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
-    return np.asarray(drawn if there is None else there[drawn])
+    positions = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+    return np.asarray(positions if there is None else there[positions])
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,13 +347,13 @@ def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
     Rows of weight 0 are omitted (-1). The result has no weights if all would be 1.
     """
     weights = block.row_weights
-    kept = np.flatnonzero(weights > 0)
-    rows = replace(block, weights=None).take(kept)
+    positions = np.flatnonzero(weights > 0)
+    rows = replace(block, weights=None).take(positions)
     _, first, inverse = np.unique(_keys(rows, axis), return_index=True, return_inverse=True)
     summed = np.zeros(len(first), dtype=np.int64)
-    np.add.at(summed, inverse, weights[kept])
+    np.add.at(summed, inverse, weights[positions])
     row_of = np.full(len(block), -1, dtype=np.int64)
-    row_of[kept] = inverse
+    row_of[positions] = inverse
     # Passes are faster without weights.
     return replace(rows.take(first), weights=None if (summed == 1).all() else summed), row_of
 

@@ -58,7 +58,7 @@ class CellKind(StrEnum):
 NUMBER_KINDS = (CellKind.INTEGER, CellKind.FLOAT)
 
 
-def joined_kind(families: Iterable[CellKind]) -> CellKind:
+def joined_kind(kinds: Iterable[CellKind]) -> CellKind:
     """The kind of a column whose cells or chunks are of these kinds.
 
     Examples
@@ -68,7 +68,7 @@ def joined_kind(families: Iterable[CellKind]) -> CellKind:
     >>> joined_kind([CellKind.TEXT, CellKind.BOOLEAN]).value
     'values of several types'
     """
-    different = set(families) - {CellKind.EMPTY}
+    different = set(kinds) - {CellKind.EMPTY}
     if len(different) <= 1:
         return next(iter(different), CellKind.EMPTY)
     if different == {*NUMBER_KINDS}:
@@ -320,8 +320,8 @@ def _far_moment(value: pa.Scalar, zone: str | None) -> str:
     if not pa.types.is_timestamp(kind):  # a date of 32 or 64 bits
         days = value.value // 86_400_000 if pa.types.is_date64(kind) else value.value
         return str(np.datetime64(days, "D"))
-    seconds, rest = divmod(value.value, _PER_SECOND[kind.unit])
-    fraction = f".{rest:0{len(str(_PER_SECOND[kind.unit])) - 1}}" if rest else ""
+    seconds, ticks = divmod(value.value, _PER_SECOND[kind.unit])
+    fraction = f".{ticks:0{len(str(_PER_SECOND[kind.unit])) - 1}}" if ticks else ""
     try:
         moment = (_EPOCH + timedelta(seconds=seconds)).astimezone(ZoneInfo(zone or "UTC"))
         text = moment.isoformat(" ")
@@ -374,7 +374,7 @@ is_list = _of_types("is_list", "is_large_list", "is_fixed_size_list", "is_list_v
 class CellType:
     """One type of cells: how it is recognised, read and restored."""
 
-    family: CellKind  # of a column with such cells only
+    kind: CellKind  # of a column with such cells only
     classes: tuple[type, ...]  # of the cells in Python and NumPy
     category: Callable[[str, Any], Category]  # (name of the column, cell)
     is_arrow: Callable[[pa.DataType], bool] = _of_no_type
@@ -479,7 +479,7 @@ def kind_of_cells(cell: Any) -> CellKind:
     kind: type = type(cell)
     cell_type = type_of_class(kind)
     assert cell_type is not None  # others are refused
-    return cell_type.family
+    return cell_type.kind
 
 
 def categories_of(name: str, values: pa.Array) -> list[Category]:

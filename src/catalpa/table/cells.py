@@ -53,7 +53,7 @@ class DictionaryCells:
     that no row has.
     """
 
-    family: CellKind
+    kind: CellKind
     dtype: Dtype
     values: Sequence[Category]
     codes: IntArray
@@ -93,7 +93,7 @@ class DictionaryCells:
 class Numbers:
     """Cells as numbers of any real dtype; ``absent`` marks missing ones."""
 
-    family: CellKind
+    kind: CellKind
     dtype: Dtype
     numbers: NDArray[Any]
     absent: NDArray[np.bool_] | None = None
@@ -118,15 +118,15 @@ class Numbers:
 
     def coded(self) -> DictionaryCells:
         """The same cells, dictionary-encoded."""
-        if self.family is CellKind.INTEGER and self.absent is None and len(self.numbers):
+        if self.kind is CellKind.INTEGER and self.absent is None and len(self.numbers):
             low, high = int(self.numbers.min()), int(self.numbers.max())
             if high - low < 256:  # codes of one byte, made without a dictionary
                 codes = (self.numbers - self.numbers.dtype.type(low)).astype(np.uint8)
-                return DictionaryCells(self.family, self.dtype, range(low, high + 1), codes)
+                return DictionaryCells(self.kind, self.dtype, range(low, high + 1), codes)
         plain = self.numbers + 0.0 if self.numbers.dtype.kind == "f" else self.numbers  # -0.0 becomes 0.0
-        packed = pa.array(plain, mask=self.absent).dictionary_encode()
-        values = [int_if_whole(value) for value in packed.dictionary.to_pylist()]
-        return DictionaryCells(self.family, self.dtype, values, indices_of(packed))
+        dictionary = pa.array(plain, mask=self.absent).dictionary_encode()
+        values = [int_if_whole(value) for value in dictionary.dictionary.to_pylist()]
+        return DictionaryCells(self.kind, self.dtype, values, indices_of(dictionary))
 
 
 Cells: TypeAlias = DictionaryCells | Numbers

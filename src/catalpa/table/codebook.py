@@ -73,6 +73,11 @@ class Codebook:
         known = self.columns.get(column)
         return known.title if known is not None and known.title else column
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """The short titles of the columns that have one."""
+        return {name: known.title for name, known in self.columns.items() if known.title}
+
     def label(self, column: str, code: Any) -> str:
         """The label of a code; the code as text if it has none."""
         text = code_text(code)
@@ -269,10 +274,10 @@ def _labelled(column: pa.ChunkedArray, known: CodebookColumn) -> pa.ChunkedArray
     present = [text for text in texts if text is not None and text not in missing]
     unlisted = [text for text in dict.fromkeys(present) if text not in labels and text not in all_labels]
     if not labels or len(unlisted) > MOST_UNLISTED:
-        gone = pc.is_in(
+        is_missing = pc.is_in(
             pc.cast(encoded.indices, pa.int64()), pa.array(_places_of(texts, missing), pa.int64())
         )
-        indices = pc.if_else(gone, pa.scalar(None, encoded.indices.type), encoded.indices)
+        indices = pc.if_else(is_missing, pa.scalar(None, encoded.indices.type), encoded.indices)
         return pa.chunked_array([pa.array(encoded.dictionary).take(indices)])
     levels = [*dict.fromkeys(labels.values()), *unlisted]
     position = {label: at for at, label in enumerate(levels)}

@@ -105,7 +105,7 @@ def _objects(column: _Restored) -> NDArray[Any]:
     """Values of an object column: text and numbers unchanged, dates and bytes as Python objects."""
     kind = arrow_type(column.dtype.inner)
     cell_type = None if kind is None else type_of_arrow(kind)
-    if cell_type is None or not (cell_type.written or cell_type.family is CellKind.INTEGER):
+    if cell_type is None or not (cell_type.written or cell_type.kind is CellKind.INTEGER):
         return column.values
     objects = np.empty(len(column.values), dtype=object)
     objects[:] = restored(column.values, kind).to_pylist()
@@ -125,14 +125,14 @@ def _to_numpy(columns: list[_Restored], n: int) -> NDArray[Any]:
 def _to_polars(columns: list[_Restored]) -> Any:
     import polars as pl
 
-    made = {}  # by name: a list would rename a column called ""
+    by_name = {}  # by name: a list would rename a column called ""
     for column in columns:
         dtype: Any = {"Categorical": pl.Categorical}.get(column.dtype.name)
         if column.dtype.name == "Enum":
             dtype = pl.Enum([str(value) for value in column.declared])
         values = _to_arrow(column) if dtype is None else column.values.tolist()
-        made[column.name] = pl.Series(column.name, values, dtype)
-    return pl.DataFrame(made)
+        by_name[column.name] = pl.Series(column.name, values, dtype)
+    return pl.DataFrame(by_name)
 
 
 def _to_arrow(column: _Restored) -> pa.Array:

@@ -34,7 +34,7 @@ def origins_of(summary: Summary) -> list[Origin]:
     become one column per item.
     """
     tally = summary.tally or Counter()
-    if summary.family is CellKind.LISTS:
+    if summary.kind is CellKind.LISTS:
         items = {item for _, items in tally for item in items}
         if len(items) > MOST_ITEMS or not items:
             raise UnsupportedTable(
@@ -67,7 +67,7 @@ def derived_summary(summary: Summary, origin: Origin) -> Summary:
     return replace(
         summary,
         name=origin.name,
-        family=CellKind.ORDERED,  # all declared categories, even if no row has them
+        kind=CellKind.ORDERED,  # all declared categories, even if no row has them
         dtype=Dtype("object", _in_order(tally, origin.part), inner=inner),
         tally=tally,
     )
@@ -85,10 +85,10 @@ def _in_order(tally: Counter[Any], part: str) -> tuple[Category, ...]:
 def derived_cells(cells: Cells, origin: Origin) -> DictionaryCells:
     """The cells of a derived column."""
     coded = cells.coded()
-    if (origin.part == HOLDS) != (coded.family is CellKind.LISTS) and coded.missing < len(coded):
+    if (origin.part == HOLDS) != (coded.kind is CellKind.LISTS) and coded.missing < len(coded):
         kind = "lists" if origin.part == HOLDS else "dates"
         raise TableError(
-            f"Column {origin.column!r} held {kind} at fit and holds {coded.family.value} now. "
+            f"Column {origin.column!r} held {kind} at fit and holds {coded.kind.value} now. "
             "Convert it, or fit again."
         )
     values = [_derived_value(value, origin) for value in coded.values]
@@ -99,7 +99,7 @@ def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[C
     """Number of cells whose lists contain items not seen at fit, and examples of these items."""
     coded = cells.coded()
     keys = {category_key(item) for item in known}
-    if coded.family is not CellKind.LISTS:
+    if coded.kind is not CellKind.LISTS:
         return 0, []
     values: list[Any] = list(coded.values)
     new = [[item for item in value if item not in keys] for value in values]

@@ -62,6 +62,7 @@ class Encoding:
     scaling: Scaling
     settings: TableSettings
     weight: WeightColumn | None = None  # the column of weights of a table in parts
+    preparation: Callable[[Table], Table] | None = None  # of a recipe, which each part is given to first
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -89,6 +90,8 @@ class Encoding:
         Other parts may need special places, and the codes of all parts need the same dtype.
         """
         units = None
+        if self.preparation is not None:
+            part = self.preparation(open_table(part))
         if self.weight is not None:
             table = open_table(part)
             part, units = table.only(self.schema.inputs), self.weight.units(table)
@@ -161,19 +164,19 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
     }
     if refused := {name: count for name, count in missing.items() if name in refusing}:
         raise missing_values(refused)
-    mapped = [_map(cells, column, schema.missing_of(column)) for column in schema.categorical]
-    unseen = [one.unseen for one in mapped if one.unseen.cells] + _new_items(cells, schema)
+    codes = [_map(cells, column, schema.missing_of(column)) for column in schema.categorical]
+    unseen = [one.unseen for one in codes if one.unseen.cells] + _new_items(cells, schema)
     if unseen and handle_unknown != "ignore":
         _tell_unseen(unseen, handle_unknown)
-    axis = schema.axis.with_special_places if any(one.special_places for one in mapped) else schema.axis
+    axis = schema.axis.with_special_places if any(one.special_places for one in codes) else schema.axis
     numbers = np.empty((len(table), len(schema.numeric)))  # (n, numeric)
     for at, column in enumerate(schema.numeric):
         numbers[:, at] = _as_numbers(cells[column.name], column).floats()
     groups = grouped(axis.widths, len(table))
     fused = Fused.room(axis.widths, groups, len(table), axis.dtype)
-    storage = fused.written([one.lookup for one in mapped], [one.codes for one in mapped])
+    storage = fused.written([one.lookup for one in codes], [one.codes for one in codes])
     rows = Rows(axis, [Block(storage, numbers)])
-    unknown = tuple(one.unseen.column for one in mapped if one.unknown)
+    unknown = tuple(one.unseen.column for one in codes if one.unknown)
     return EncodedTable(rows, {one.column: one.cells for one in unseen}, missing, unknown)
 
 
@@ -271,7 +274,7 @@ def _as_numbers(cells: Cells, column: Column) -> Numbers:
     numbers = np.array([*map(_number, cells.values), np.nan])
     if np.isnan(numbers[:-1][cells.times() > 0]).any():
         raise TableError(
-            f"Column {column.name!r} held numbers at fit and holds {cells.family.value} now. "
+            f"Column {column.name!r} held numbers at fit and holds {cells.kind.value} now. "
             "Convert it to numbers (a file with decimal commas needs --decimal , here too), or fit again."
         )
     codes = cells.codes.astype(np.int64)
@@ -280,8 +283,8 @@ def _as_numbers(cells: Cells, column: Column) -> Numbers:
 
 def _number(value: Category) -> float:
     """The number that a category can be parsed as, or NaN."""
-    said = read_text(value) if isinstance(value, str) else value
-    return float(said) if isinstance(said, int | float) and not isinstance(said, bool) else np.nan
+    text = read_text(value) if isinstance(value, str) else value
+    return float(text) if isinstance(text, int | float) and not isinstance(text, bool) else np.nan
 
 
 def _in_bins(cells: Numbers, column: Column) -> DictionaryCells:
@@ -304,5 +307,5 @@ def _tell_unseen(unseen: list[_Unseen], handle_unknown: str) -> None:
         "categories": "they get the cost of the most distant category",
         "items": "such items are ignored",
     }
-    taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in unseen)]
-    warn_user(f"{sentence}; {', and '.join(taken)}.", UnseenCategoryWarning)
+    policies = [rule for kind, rule in rules.items() if any(one.kind == kind for one in unseen)]
+    warn_user(f"{sentence}; {', and '.join(policies)}.", UnseenCategoryWarning)

@@ -13,6 +13,7 @@ from catalpa.table.cell_types import CellKind
 from catalpa.table.cells import Cells, DictionaryCells, Dtype, Numbers
 
 ANSWERED = "answered"
+UP_TO = ": answered up to"  # end of the name of a block in which rows stop at one of several steps
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class GapBlock:
         """The column that takes the place of the missing values."""
         first, more = self.columns[0], len(self.columns) - 1
         if len(self.steps) > 1:
-            return f"{first} to {self.columns[-1]}: answered up to"
+            return f"{first} to {self.columns[-1]}{UP_TO}"
         return f"{first} and {more} more" if more else f"any {first}"
 
     @property
@@ -59,8 +60,8 @@ class GapBlock:
         """The block with those of its columns that are among some names; None if none is."""
         known = set(names)
         steps = (tuple(name for name in step if name in known) for step in self.steps)
-        kept = tuple(step for step in steps if step)
-        return replace(self, steps=kept) if kept else None
+        sizes = tuple(step for step in steps if step)
+        return replace(self, steps=sizes) if sizes else None
 
     def cells(self, columns: Mapping[str, Cells]) -> DictionaryCells:
         """The column that takes the place of the missing values.

@@ -125,20 +125,20 @@ def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
         raise missing_values(refused)
     rules = Rules(settings, summarize.listed)
     _check_fractions(summaries, rules)
-    made = [rules.columns(summary) for summary in summaries]
+    results = [rules.columns(summary) for summary in summaries]
     blocks = _answered(settings, summaries)
-    columns = (*(column for parts, _ in made for column in parts), *blocks)
+    columns = (*(column for parts, _ in results for column in parts), *blocks)
     twice = [name for name, times in Counter(column.name for column in columns).items() if times > 1]
     if twice:
         raise TableError(
             f"The parts of a column would be named {twice}, like other columns. Rename the columns."
         )
     plain = [
-        (columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin
+        (columns[0], s) for (columns, _), s in zip(results, summaries, strict=True) if not columns[0].origin
     ]
-    if odd := list(suspicious_columns(plain)):  # one warning for all columns
-        warn_user(f"{' '.join(odd)} {LOOK_FIRST}", ColumnWarning)
-    decisions = tuple(decision for _, said in made for decision in said)
+    if suspicious := list(suspicious_columns(plain)):  # one warning for all columns
+        warn_user(f"{' '.join(suspicious)} {LOOK_FIRST}", ColumnWarning)
+    decisions = tuple(decision for _, remarks in results for decision in remarks)
     missing = "category" if isinstance(settings.missing, Mapping) else settings.missing
     return Schema(columns, missing, decisions, summarize.library, summarize.named)
 
@@ -147,8 +147,8 @@ def _answered(settings: TableSettings, summaries: Sequence[Summary]) -> list[Col
     """One column for each block of columns that are missing together, in place of their missing values."""
     gaps = [summary.name for summary in summaries if summary.missing and settings.in_block(summary.name)]
     columns = []
-    for given in settings.blocks:
-        if (block := given.among(gaps)) is not None:
+    for setting in settings.blocks:
+        if (block := setting.among(gaps)) is not None:
             kind = ColumnKind.ORDINAL if len(block.steps) > 1 else ColumnKind.NOMINAL
             origin = Origin(block.columns[0], ANSWERED, steps=block.steps)
             dtype = Dtype("object", inner="string")
@@ -199,50 +199,53 @@ class Rules:
 
     def columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
         """The column, or the columns derived from it, and remarks."""
-        made, remarks = self._columns(summary)
+        columns, remarks = self._columns(summary)
         usual = "category" if isinstance(self.settings.missing, Mapping) else self.settings.missing
         if (policy := self.settings.missing_of(summary.name)) != usual:
-            made = [replace(column, missing=policy) for column in made]
-        return made, remarks
+            columns = [replace(column, missing=policy) for column in columns]
+        return columns, remarks
 
     def _columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
-        many = summary.family in (CellKind.MOMENT, CellKind.TEXT) and len(summary.tally or ()) > FEW
+        many = summary.kind in (CellKind.MOMENT, CellKind.TEXT) and len(summary.tally or ()) > FEW
         may_be_dates = many and summary.name not in (self.listed or ())
-        origins = origins_of(summary) if may_be_dates or summary.family is CellKind.LISTS else []
+        origins = origins_of(summary) if may_be_dates or summary.kind is CellKind.LISTS else []
         if not origins:
-            column, said = self.column(summary)
-            return [column], said
-        kind = ColumnKind.NOMINAL if summary.family is CellKind.LISTS else ColumnKind.ORDINAL
-        made = [
+            column, remark = self.column(summary)
+            return [column], remark
+        kind = ColumnKind.NOMINAL if summary.kind is CellKind.LISTS else ColumnKind.ORDINAL
+        columns = [
             replace(self._categorical(derived_summary(summary, origin), kind), origin=origin)
             for origin in origins
         ]
-        return made, [parts_text(origins, len(summary.tally or ()))]
+        return columns, [parts_text(origins, len(summary.tally or ()))]
 
     def column(self, summary: Summary) -> tuple[Column, list[str]]:
         """The column, and remarks about it."""
         if not summary.is_number:
-            kind = ColumnKind.ORDINAL if summary.family is CellKind.ORDERED else ColumnKind.NOMINAL
+            kind = ColumnKind.ORDINAL if summary.kind is CellKind.ORDERED else ColumnKind.NOMINAL
             return self._categorical(summary, kind), _remarks_on_categories(summary)
         if summary.name in (self.listed or ()):
             return self._categorical(summary, ColumnKind.NOMINAL), []
         if self._few_whole_numbers(summary):
-            said = [f"{_whole_numbers(summary)}: taken as categories"]
-            return self._categorical(summary, ColumnKind.NOMINAL), said + _remark_on_constant(summary)
+            remarks = [f"{_whole_numbers(summary)}: taken as categories"]
+            return self._categorical(summary, ColumnKind.NOMINAL), remarks + _remark_on_constant(summary)
         number = Column(summary.name, ColumnKind.NUMERIC, summary.dtype, (), summary.low, summary.high)
         if self.settings.bins is not None:
             edges, hole = _quantiles(summary, self.settings.bins), self._has_missing_value(summary)
             binned = cut_at(edges, number, hole, summary.integral)
             return binned, [f"column {summary.name!r} holds numbers: cut into {len(binned.known)} intervals"]
         if self.settings.numbers == "refuse":
-            said = [
+            remarks = [
                 f"{_whole_numbers(summary)}: taken as categories, as this method does not support numbers"
             ]
-            return self._categorical(summary, ColumnKind.NOMINAL), said
-        said = _remark_on_constant(summary)
+            return self._categorical(summary, ColumnKind.NOMINAL), remarks
+        remarks = _remark_on_constant(summary)
         if self.settings.numbers != "shape" and self.listed is None and summary.integral:
-            said = [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
-        return number, said
+            remarks = [
+                f"column {summary.name!r} holds many different whole numbers: taken as a number",
+                *remarks,
+            ]
+        return number, remarks
 
     def _few_whole_numbers(self, summary: Summary) -> bool:
         if self.listed is not None or not summary.integral or summary.tally is None:
@@ -253,9 +256,9 @@ class Rules:
 
     def _categorical(self, summary: Summary, kind: ColumnKind) -> Column:
         declared, tally = summary.dtype.declared, summary.tally or Counter()
-        if summary.family is CellKind.ORDERED and declared is not None:
+        if summary.kind is CellKind.ORDERED and declared is not None:
             categories = declared  # including those that no row has: they are steps of the order
-        elif summary.family is CellKind.LISTED and declared is not None:
+        elif summary.kind is CellKind.LISTED and declared is not None:
             categories = tuple(value for value in declared if category_key(value) in tally)
         else:
             categories = tuple(key[1] for key in sorted(tally))  # codes do not depend on the order of rows
@@ -287,9 +290,9 @@ def _remark_on_constant(summary: Summary) -> list[str]:
 def _remarks_on_categories(summary: Summary) -> list[str]:
     if not summary.present:
         return [f"column {summary.name!r} holds missing cells only"]
-    if summary.family is CellKind.MOMENT:
+    if summary.kind is CellKind.MOMENT:
         return [f"column {summary.name!r} holds dates or times: each different one is taken as a category"]
-    if summary.family is CellKind.MIXED:
+    if summary.kind is CellKind.MIXED:
         return [f"column {summary.name!r} holds values of several types: taken as categories"]
     if signs := fractions_as_text(summary):
         marks = " and ".join({",": "commas", ".": "dots"}[sign] for sign in sorted(signs))

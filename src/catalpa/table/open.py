@@ -170,10 +170,7 @@ def open_table(X: Any) -> Table:
         return _open_frame(nw.from_native(pa.table(X), eager_only=True))
     if isinstance(X, np.ndarray) or hasattr(X, "__array__"):
         return _open_array(np.asanyarray(X))
-    raise UnsupportedTable(
-        f"A {type(X).__name__} is not a table. Give a pandas or polars frame, an Arrow table, "
-        "a two-dimensional array or a list of rows."
-    )
+    raise _no_table(X)
 
 
 def join_tables(tables: Sequence[Table]) -> Table:
@@ -215,6 +212,18 @@ def _collected(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
         return frame.collect()
     except Exception as error:  # each library raises errors of its own
         raise TableError(f"The query of {library} failed: {error}") from error
+
+
+def _no_table(X: Any) -> UnsupportedTable:
+    if type(X).__module__ == "catalpa.table.files.scan":
+        return UnsupportedTable(
+            "The table is a scan of files, but its rows are needed in memory here. Pass it to fit or "
+            "predict, which read it in batches, or read the files as a frame."
+        )
+    return UnsupportedTable(
+        f"A {type(X).__name__} is not a table. Give a pandas or polars frame, an Arrow table, "
+        "a two-dimensional array or a list of rows."
+    )
 
 
 def _one_dimensional(X: Any) -> UnsupportedTable:
@@ -398,14 +407,12 @@ def _read_pandas_category(name: str, series: Any) -> DictionaryCells:
     inner = str(index.dtype)
     labels = index.astype(str) if inner.startswith(("interval", "period")) else index
     coded = read_column("pandas", name, labels.to_series()).coded()
-    if coded.family is CellKind.LISTS:
+    if coded.kind is CellKind.LISTS:
         raise unsupported_cells(name, f"a {type(index[0]).__name__} as a category")
     values = [coded.values[code] for code in coded.codes]
     dtype = Dtype("category", tuple(values), bool(series.cat.ordered), inner)
-    family = CellKind.ORDERED if dtype.ordered else CellKind.TEXT
-    return DictionaryCells(
-        family, dtype, values, np.asarray(series.array.codes)
-    )  # series.cat would copy them
+    kind = CellKind.ORDERED if dtype.ordered else CellKind.TEXT
+    return DictionaryCells(kind, dtype, values, np.asarray(series.array.codes))  # series.cat would copy them
 
 
 def _read_polars(name: str, series: Any) -> Cells:
@@ -413,7 +420,7 @@ def _read_polars(name: str, series: Any) -> Cells:
     if kind.startswith("Enum"):
         dtype = Dtype("Enum", tuple(series.dtype.categories.to_list()))
         # An Enum lists its categories in an order that means nothing: nominal, but kept for the codes.
-        return replace(read_arrow(name, series.to_arrow(), dtype), family=CellKind.LISTED)
+        return replace(read_arrow(name, series.to_arrow(), dtype), kind=CellKind.LISTED)
     if kind in ("Object", "Int128", "UInt128"):  # Arrow takes none of them
         return read_objects(name, _objects(series.to_list()), Dtype(kind))
     if kind.startswith("Categorical"):  # older polars append the sort order

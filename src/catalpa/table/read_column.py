@@ -95,10 +95,10 @@ def read_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     array = _one_chunk(name, cells)
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        packed = _packed(name, array)
-        values = packed.dictionary.to_pylist()
+        dictionary = _dictionary(name, array)
+        values = dictionary.dictionary.to_pylist()
         came = cells.type if is_text(cells.type) else kind
-        return DictionaryCells(CellKind.TEXT, replace(dtype, inner=str(came)), values, indices_of(packed))
+        return DictionaryCells(CellKind.TEXT, replace(dtype, inner=str(came)), values, indices_of(dictionary))
     _validate(name, array)
     if pa.types.is_dictionary(kind):
         return _read_dictionary(name, array, dtype)
@@ -110,16 +110,16 @@ def read_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     cell_type = type_of_arrow(kind)
     if cell_type is None:
         raise unsupported_type(name, kind)
-    if cell_type.family is CellKind.BOOLEAN:
+    if cell_type.kind is CellKind.BOOLEAN:
         codes = array.cast(pa.int8()).fill_null(MISSING_CODE).to_numpy(zero_copy_only=False)
         return DictionaryCells(CellKind.BOOLEAN, dtype, (False, True), codes)
-    if cell_type.family in NUMBER_KINDS:
+    if cell_type.kind in NUMBER_KINDS:
         absent = None if array.null_count == 0 else array.is_null().to_numpy(zero_copy_only=False)
         numbers = _plain_numbers(array).fill_null(0).to_numpy(zero_copy_only=False)
         return _read_numbers(name, numbers, dtype, absent)
-    packed = array.dictionary_encode()
+    dictionary = array.dictionary_encode()
     return DictionaryCells(
-        cell_type.family, dtype, categories_of(name, packed.dictionary), indices_of(packed)
+        cell_type.kind, dtype, categories_of(name, dictionary.dictionary), indices_of(dictionary)
     )
 
 
@@ -129,7 +129,7 @@ def _plain_numbers(array: pa.Array) -> pa.Array:
     return array.cast(pa.float64()) if pa.types.is_float16(array.type) else array
 
 
-def _packed(name: str, array: pa.Array) -> pa.DictionaryArray:
+def _dictionary(name: str, array: pa.Array) -> pa.DictionaryArray:
     """Dictionary-encode text, validating each distinct value once."""
     width = np.int32 if pa.types.is_string(array.type) else np.int64
     places: NDArray[Any] = np.frombuffer(array.buffers()[1], dtype=width)
@@ -137,12 +137,12 @@ def _packed(name: str, array: pa.Array) -> pa.DictionaryArray:
     # Are offsets ascending? Arrow has checked that the last one is inside the buffer.
     if (ends[1:] < ends[:-1]).any():
         _validate(name, array)
-    packed = array.dictionary_encode()
+    dictionary = array.dictionary_encode()
     try:
-        packed.dictionary.validate(full=True)
+        dictionary.dictionary.validate(full=True)
     except pa.ArrowInvalid:
         _validate(name, array)  # in which row it is
-    return packed
+    return dictionary
 
 
 def _validate(name: str, array: pa.Array) -> None:
@@ -235,20 +235,20 @@ def _all_words(name: str, dictionaries: Sequence[pa.Array], *, ordered: bool) ->
 
 
 def _read_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> DictionaryCells:
-    family = CellKind.ORDERED if dtype.ordered else CellKind.TEXT
+    kind = CellKind.ORDERED if dtype.ordered else CellKind.TEXT
     codes, values = indices_of(array), categories_of(name, array.dictionary)
     if dtype.ordered:
         dtype = replace(dtype, declared=tuple(value for value in values if value is not None))
     if None in values:
         lookup = np.array([MISSING_CODE if value is None else at for at, value in enumerate(values)] + [-1])
         codes = lookup[codes.astype(np.int64)]
-    return DictionaryCells(family, dtype, ["" if value is None else value for value in values], codes)
+    return DictionaryCells(kind, dtype, ["" if value is None else value for value in values], codes)
 
 
 def _read_arrow_lists(name: str, array: pa.Array, dtype: Dtype) -> DictionaryCells:
     """List cells, by their distinct items."""
     items = read_arrow(name, pc.list_flatten(array), Dtype("")).coded()
-    if items.family is CellKind.LISTS:
+    if items.kind is CellKind.LISTS:
         raise unsupported_cells(name, "a list inside a list")
     parents = np.asarray(pc.list_parent_indices(array))
     ends = np.searchsorted(parents, np.arange(len(array) + 1))
@@ -286,7 +286,7 @@ def read_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
 
 def _is_missing_class(kind: type) -> bool:
     cell_type = type_of_class(kind)
-    return cell_type is not None and cell_type.family is CellKind.EMPTY
+    return cell_type is not None and cell_type.kind is CellKind.EMPTY
 
 
 def _is_missing(cell: Any) -> bool:
@@ -326,13 +326,13 @@ def _read_cells(name: str, cells: Any, dtype: Dtype) -> Cells:
     """Cells one by one, of any types; each distinct one is converted once."""
     places: dict[Any, int] = {}  # of categories
     known: dict[Any, int] = {}  # codes of cells
-    families: set[CellKind] = set()
+    kinds: set[CellKind] = set()
 
     def code(cell: Any) -> int:
         value = category_of(name, cell)
         if value is None:
             return MISSING_CODE
-        families.add(kind_of_cells(cell))
+        kinds.add(kind_of_cells(cell))
         return places.setdefault(category_key(value), len(places))
 
     def codes() -> Iterable[int]:
@@ -349,26 +349,26 @@ def _read_cells(name: str, cells: Any, dtype: Dtype) -> Cells:
 
     coded = np.fromiter(codes(), dtype=np.int64, count=len(cells))
     values = [key[1] for key in places]
-    family = joined_kind(families)
-    if family in NUMBER_KINDS:
-        return _numbers_of(family, dtype, values, coded)
+    kind = joined_kind(kinds)
+    if kind in NUMBER_KINDS:
+        return _numbers_of(kind, dtype, values, coded)
     # No Arrow type holds them all: decode returns text, but the dtype records that they are dates.
-    dtype = replace(dtype, inner=family.value) if family is CellKind.MOMENT else dtype
-    return DictionaryCells(family, dtype, values, coded)
+    dtype = replace(dtype, inner=kind.value) if kind is CellKind.MOMENT else dtype
+    return DictionaryCells(kind, dtype, values, coded)
 
 
-def _numbers_of(family: CellKind, dtype: Dtype, values: list[Any], codes: IntArray) -> Cells:
+def _numbers_of(kind: CellKind, dtype: Dtype, values: list[Any], codes: IntArray) -> Cells:
     """The cells as numbers if a NumPy dtype holds all of them exactly, otherwise dictionary-encoded."""
     absent = codes < 0 if (codes < 0).any() else None
     low, high = min(values), max(values)
-    if family is CellKind.INTEGER:
+    if kind is CellKind.INTEGER:
         holders = {"int64": -(2**63) <= low <= high < 2**63, "uint64": 0 <= low <= high < 2**64}
     else:
         holders = {"float64": all(abs(value) <= LARGEST_EXACT or value == float(value) for value in values)}
     for holder, exact in holders.items():
         if exact:  # an extra last entry, which code -1 (missing) reads
-            return Numbers(family, dtype, np.array([*values, 0], dtype=holder)[codes], absent)
-    return DictionaryCells(family, dtype, values, codes)
+            return Numbers(kind, dtype, np.array([*values, 0], dtype=holder)[codes], absent)
+    return DictionaryCells(kind, dtype, values, codes)
 
 
 def _factorized(keys: Iterable[Any]) -> tuple[list[Any], IntArray]:

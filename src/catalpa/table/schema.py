@@ -73,8 +73,8 @@ class TableSettings:
 
     def in_block(self, name: str) -> bool:
         """Whether a column's missing values count once, with those of its block."""
-        own = self._given_policy(name)
-        return own == "category" and any(name in block.columns for block in self.blocks)
+        policy = self._given_policy(name)
+        return policy == "category" and any(name in block.columns for block in self.blocks)
 
     def _given_policy(self, name: str) -> MissingPolicy:
         if isinstance(self.missing, Mapping):
@@ -194,9 +194,9 @@ class Column:
     def readings(self) -> Mapping[Key, int]:
         """Code of each text category by its parsed value; ambiguous ones are omitted."""
         texts = {at: value for at, value in enumerate(self.categories) if isinstance(value, str)}
-        said = {at: category_key(read_text(text)) for at, text in texts.items()}
-        times = Counter(said.values())
-        return {key: at for at, key in said.items() if times[key] == 1}
+        keys = {at: category_key(read_text(text)) for at, text in texts.items()}
+        times = Counter(keys.values())
+        return {key: at for at, key in keys.items() if times[key] == 1}
 
     def code_of(self, value: Category) -> int | None:
         """The code of a value, or None if it was not seen at fit.
@@ -214,8 +214,8 @@ class Column:
         if (code := self.codes.get(key)) is not None:
             return code
         if isinstance(value, str):
-            said = category_key(read_text(value))
-            return None if said[0] == "text" else self.codes.get(said)
+            text_key = category_key(read_text(value))
+            return None if text_key[0] == "text" else self.codes.get(text_key)
         return self.readings.get(key)
 
     def describe(self) -> str:
@@ -345,9 +345,9 @@ class Schema:
             f"<td>{escape(column.describe())}</td></tr>"
             for column in self.columns
         )
-        said = "".join(f"<li>{escape(decision)}</li>" for decision in self.decisions)
+        items = "".join(f"<li>{escape(decision)}</li>" for decision in self.decisions)
         head = "<thead><tr><th>column</th><th>kind</th><th>holds</th></tr></thead>"
-        return f"<table>{head}<tbody>{rows}</tbody></table>" + (f"<ul>{said}</ul>" if said else "")
+        return f"<table>{head}<tbody>{rows}</tbody></table>" + (f"<ul>{items}</ul>" if items else "")
 
 
 def places_in(schema: Schema, wider: Schema) -> IntArray:  # (V,)

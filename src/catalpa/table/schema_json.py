@@ -124,13 +124,13 @@ def _categories(values: Any, owner: str) -> tuple[Category, ...]:
         finite = type(value) in (int, float) and abs(value) <= LARGEST
         plain = type(value) in (str, bool) or finite
         if not plain and not (value is None and at == len(values) - 1):
-            raise _unreadable(f"{owner}[{at}]", _shown(value))
+            raise _unreadable(f"{owner}[{at}]", _repr(value))
     if len({category_key(value) for value in values}) < len(values):
         raise _unreadable(owner, "twice the same")
     return tuple(values)
 
 
-def _shown(value: object) -> str:
+def _repr(value: object) -> str:
     # Python formats at most 4,300 digits.
     return "a number beyond the largest float" if type(value) is int else repr(value)
 

@@ -49,7 +49,7 @@ class Summary:
     """
 
     name: str
-    family: CellKind
+    kind: CellKind
     dtype: Dtype
     n: int
     missing: int
@@ -65,15 +65,15 @@ class Summary:
 
     @property
     def is_number(self) -> bool:
-        return self.family in NUMBER_KINDS and self.present > 0
+        return self.kind in NUMBER_KINDS and self.present > 0
 
     def __add__(self, other: Summary) -> Summary:
         # An all-missing batch has no information about the type.
-        family = self.family if self.family is other.family else _joined(self, other)
+        kind = self.kind if self.kind is other.kind else _joined(self, other)
         tally = None if self.tally is None or other.tally is None else self.tally + other.tally
         return Summary(
             self.name,
-            family,
+            kind,
             _joined_dtype(self, other),
             self.n + other.n,
             self.missing + other.missing,
@@ -87,24 +87,24 @@ class Summary:
 
 def _joined(one: Summary, other: Summary) -> CellKind:
     if not other.present:
-        return one.family
+        return one.kind
     if not one.present:
-        return other.family
-    family = joined_kind((one.family, other.family))
-    lists = CellKind.LISTS in (one.family, other.family)
+        return other.kind
+    kind = joined_kind((one.kind, other.kind))
+    lists = CellKind.LISTS in (one.kind, other.kind)
     # Many distinct numbers are not stored, so they cannot become categories.
-    if family is CellKind.MIXED and (lists or one.tally is None or other.tally is None):
+    if kind is CellKind.MIXED and (lists or one.tally is None or other.tally is None):
         raise TableError(
-            f"Column {one.name!r} holds {one.family.value} in some rows and "
-            f"{other.family.value} in later ones. Give it one type."
+            f"Column {one.name!r} holds {one.kind.value} in some rows and "
+            f"{other.kind.value} in later ones. Give it one type."
         )
-    return family
+    return kind
 
 
 def _joined_dtype(one: Summary, other: Summary) -> Dtype:
     if not one.present and other.present:
         return other.dtype
-    if one.present and other.present and joined_kind((one.family, other.family)) is CellKind.MIXED:
+    if one.present and other.present and joined_kind((one.kind, other.kind)) is CellKind.MIXED:
         return replace(one.dtype, inner="")  # no type holds all of them
     if one.dtype.declared is None or other.dtype.declared is None:
         return one.dtype
@@ -115,18 +115,18 @@ def _joined_dtype(one: Summary, other: Summary) -> Dtype:
 
 def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
     """Summarise one column; ``every_value`` keeps all distinct numbers."""
-    summary = Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), integral=True)
+    summary = Summary(name, cells.kind, cells.dtype, len(cells), cells.missing, Counter(), integral=True)
     if not isinstance(cells, Numbers):
         return _with_range(replace(summary, tally=_tally(cells), integral=False))
     present = cells.present
     if len(present) == 0:
         return summary
-    integral = cells.family is CellKind.INTEGER or bool((np.floor(present) == present).all())
+    integral = cells.kind is CellKind.INTEGER or bool((np.floor(present) == present).all())
     wanted = every_value or (integral and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
     # Only if it is exact: ends as floats, and a sum of 64 bits, taken from the lowest number on.
-    exact = cells.family is CellKind.INTEGER and max(-low, high) <= LARGEST_EXACT and high - low < 2**31
+    exact = cells.kind is CellKind.INTEGER and max(-low, high) <= LARGEST_EXACT and high - low < 2**31
     first = int(low) if exact else 0
     total = int((present.astype(np.int64) - first).sum()) + first * len(present) if exact else 0
     return replace(summary, tally=tally, integral=integral, low=low, high=high, total=total)
@@ -294,7 +294,7 @@ def _how_to_drop(names: Sequence[str]) -> str:
 def _is_nearly_unique(summary: Summary) -> bool:
     """True if a text column looks like names, free text or identifiers."""
     # A date is not an identifier, even if unique per row.
-    if summary.present < IDENTIFIER_ROWS or summary.family is CellKind.MOMENT or summary.is_number:
+    if summary.present < IDENTIFIER_ROWS or summary.kind is CellKind.MOMENT or summary.is_number:
         return False
     return len(summary.tally or ()) >= NEARLY_ALL * summary.present
 
@@ -310,14 +310,14 @@ def _counts_rows(summary: Summary) -> bool:
 
 def _words_among_numbers(summary: Summary) -> list[str]:
     """The few words in a text column that otherwise contains many numbers."""
-    texts = [str(text) for _, text in summary.tally or ()] if summary.family is CellKind.TEXT else []
+    texts = [str(text) for _, text in summary.tally or ()] if summary.kind is CellKind.TEXT else []
     words = [text for text in texts if not _NUMBER.fullmatch(text)]
     return sorted(words) if len(texts) - len(words) > MANY_NUMBERS and len(words) <= FEW_WORDS else []
 
 
 def same_spelling(summary: Summary) -> tuple[str, str] | None:
     """The first two text categories that differ only in capitals and spaces."""
-    if summary.family is not CellKind.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
+    if summary.kind is not CellKind.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
         return None
     known: dict[str, str] = {}
     texts = sorted(str(text) for _, text in summary.tally or ())
@@ -327,7 +327,7 @@ def same_spelling(summary: Summary) -> tuple[str, str] | None:
 
 def fractions_as_text(summary: Summary) -> dict[str, str]:
     """How a text column writes fractions: an example for "," and for "."; empty for words."""
-    if summary.family is not CellKind.TEXT:
+    if summary.kind is not CellKind.TEXT:
         return {}
     fractions: list[tuple[str, str]] = []
     for _, text in summary.tally or ():

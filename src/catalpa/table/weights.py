@@ -164,9 +164,9 @@ def column_weights(part: Table, name: str) -> FloatArray:  # (n,)
     return _as_numbers(part.native(name), f"The weight column {name!r}")
 
 
-def _as_numbers(given: Any, what: str) -> FloatArray:
+def _as_numbers(column: Any, what: str) -> FloatArray:
     try:
-        values = np.asarray(given)
+        values = np.asarray(column)
         weights = values.astype(np.float64, casting="unsafe" if values.dtype == object else "same_kind")
     except (TypeError, ValueError) as error:
         raise ParameterError(

@@ -138,13 +138,13 @@ def decide_dates(formats: Iterable[DateFormat | None]) -> tuple[DateFormat | Non
     >>> decide_dates([open_, american])[0]
     DateFormat(pattern='%m/%d/%Y', time=False, decided=True)
     """
-    given = tuple(formats)
-    votes = {_day_first(one) for one in given if one is not None and _votes(one)}
+    patterns = tuple(formats)
+    votes = {_day_first(one) for one in patterns if one is not None and _votes(one)}
     if len(votes) != 1:
-        return given
+        return patterns
     (day_first,) = votes
     decided = []
-    for one in given:
+    for one in patterns:
         if one is None or one.decided:
             decided.append(one)
         else:

@@ -159,13 +159,13 @@ def decide_numbers(formats: Iterable[NumberFormat | None]) -> tuple[NumberFormat
     >>> decide_numbers([undecided, german, None])[0]
     NumberFormat(decimal=',', group='', unit='', marks='clear')
     """
-    given = tuple(formats)
-    votes = {one.decimal for one in given if one is not None and one.marks == "clear"}
+    patterns = tuple(formats)
+    votes = {one.decimal for one in patterns if one is not None and one.marks == "clear"}
     if len(votes) != 1:
-        return given
+        return patterns
     (decimal,) = votes
     return tuple(
-        one if one is None or one.marks != "ambiguous" else _with_decimal(one, decimal) for one in given
+        one if one is None or one.marks != "ambiguous" else _with_decimal(one, decimal) for one in patterns
     )
 
 
@@ -199,8 +199,8 @@ def parse_numbers(texts: pa.Array | pa.ChunkedArray, written: NumberFormat) -> A
     written_out = pc.binary_join_element_wise(
         pc.if_else(negative, "-", ""), body, pc.fill_null(parts["exponent"], ""), ""
     )
-    kept = pc.if_else(pc.and_(fits, paired), written_out, pa.scalar(None, pa.string()))
-    return _narrowest(kept)
+    numbers = pc.if_else(pc.and_(fits, paired), written_out, pa.scalar(None, pa.string()))
+    return _narrowest(numbers)
 
 
 def _narrowest(texts: Any) -> Any:

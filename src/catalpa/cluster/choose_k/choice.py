@@ -64,7 +64,7 @@ class KChoice:
         :doc:`/guides/choosing-k`.
     method : str
         Name of the estimator's class.
-    crossings : tuple of Crosstab
+    crosstabs : tuple of Crosstab
         For every number tried and the next one: how the rows of the clusters spread over the larger number.
     """
 
@@ -74,13 +74,20 @@ class KChoice:
     levels: Levels | None
     table: Any
     method: str
-    crossings: tuple[Crosstab, ...]
+    crosstabs: tuple[Crosstab, ...]
     _lines: tuple[Measures, ...]
 
     @property
     def structure(self) -> bool:
         """False if the verdict is "none"."""
         return self.verdict.level != "none"
+
+    @property
+    def levels_in_words(self) -> str:
+        """The levels of detail and the agreement of samples on them; empty without levels above 1."""
+        if self.levels is None or self.levels.fine == 1:
+            return ""
+        return self.levels.in_words({line.k: line.agreement for line in self._lines})
 
     @property
     def gains(self) -> dict[int, float]:
@@ -98,7 +105,7 @@ class KChoice:
         measured = [
             (line.gain, line.adds, line.agreement, line.restarts, line.silhouette) for line in self._lines
         ]
-        rounded = [["" if np.isnan(value) else f"{value:.3f}" for value in own] for own in measured]
+        rounded = [["" if np.isnan(value) else f"{value:.3f}" for value in values] for values in measured]
         lines = zip(self._lines, rounded, strict=True)
         return [(str(line.k), f"{line.cost:.2f}", *texts) for line, texts in lines]
 
@@ -130,10 +137,10 @@ class KChoice:
     def __str__(self) -> str:
         cells = [self.head, *self.rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        drawn = ("  ".join(map(str.rjust, row, widths)) for row in cells)
-        several = self.levels is not None and self.levels.fine > 1
-        said = [self.verdict.sentence, self.reason, *([f"Levels: {self.levels}."] if several else [])]
-        return "\n".join([*said, "", *drawn])
+        table_lines = ("  ".join(map(str.rjust, row, widths)) for row in cells)
+        levels = [f"Levels: {self.levels_in_words}."] if self.levels_in_words else []
+        lines = [self.verdict.sentence, self.reason, *levels]
+        return "\n".join([*lines, "", *table_lines])
 
     def __repr__(self) -> str:
         return f"KChoice(k={self.k}, verdict={self.verdict.level!r})"
@@ -144,5 +151,5 @@ class KChoice:
         for row in self.rows:
             cell = "th" if row[0] == str(self.k) else "td"
             body += "<tr>" + "".join(f"<{cell}>{text}</{cell}>" for text in row) + "</tr>"
-        said = f"<b>{escape(self.verdict.sentence)}</b> {escape(self.reason)}"
-        return f"<p>{said}</p><table><tr>{head}</tr>{body}</table>"
+        sentence = f"<b>{escape(self.verdict.sentence)}</b> {escape(self.reason)}"
+        return f"<p>{sentence}</p><table><tr>{head}</tr>{body}</table>"

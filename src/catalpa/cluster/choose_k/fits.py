@@ -109,31 +109,31 @@ def choose_k(
         # Warnings about single fits would come once per number of clusters.
         warnings.simplefilter("ignore")
         if isinstance(model, Grove):
-            tried = _by_candidates(model, table, max(ks))
+            fits = _by_candidates(model, table, max(ks))
         else:
-            tried = _by_fits(model, table, ks)
+            fits = _by_fits(model, table, ks)
         again = Repeats(model, *table.sample(seed(state)), repeats, state)
-        agreement = SampleAgreement(model, tried.problem)
-        numbers = [k for k in ks if k in tried.costs]
+        agreement = SampleAgreement(model, fits.problem)
+        numbers = [k for k in ks if k in fits.costs]
         if not numbers:
-            raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
-        choice = tried.rule(agreement.of) if tried.rule is not None else None
+            raise ParameterError(f"The table has fewer than {ks[0]} distinct rows, the start of k_range.")
+        choice = fits.rule(agreement.of) if fits.rule is not None else None
         if repeats:
             for k in numbers:
                 agreement.of(k)
-        lines = [_measures(tried, again, agreement, choice, k) for k in numbers]
-        k, reason = _by_silhouette(lines) if choice is None else _by_rule(choice, lines, tried)
-        fitted = tried.fitted(k, agreement.known.get(k), choice)
+        lines = [_measures(fits, again, agreement, choice, k) for k in numbers]
+        k, reason = _by_silhouette(lines) if choice is None else _by_rule(choice, lines, fits)
+        fitted = fits.fitted(k, agreement.known.get(k), choice)
         verdict = verdict_of(fitted, *model._joins(fitted))
     records = [line.to_dict() for line in lines]
     frame = frame_of_lines(table.library, records, records[0])
-    crossings = [tried.crosstab(few, more) for few, more in itertools.pairwise(line.k for line in lines)]
+    cross_tables = [fits.crosstab(few, more) for few, more in itertools.pairwise(line.k for line in lines)]
     levels = None if choice is None else choice.levels
-    return KChoice(k, verdict, reason, levels, frame, type(model).__name__, tuple(crossings), tuple(lines))
+    return KChoice(k, verdict, reason, levels, frame, type(model).__name__, tuple(cross_tables), tuple(lines))
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
+class CandidateFits:
     """Clusterings by number of clusters, and what the table is made of."""
 
     problem: Problem
@@ -144,7 +144,7 @@ class Tried:
     # If the method has a likelihood: its criteria by number of clusters, and the choice by the rule.
     criteria: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     rule: Callable[[Callable[[int], float]], Choice] | None = None
-    settled: bool = True  # whether larger numbers cannot change the choice
+    final: bool = True  # whether larger numbers cannot change the choice
     untied: Callable[[], int] | None = None  # broad groups with all columns independent, if some are tied
 
     @cached_property
@@ -192,7 +192,7 @@ def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
     names = model.get_params(deep=False)
     if "n_clusters" not in names:
         raise ParameterError(
-            f"{type(model).__name__} finds the number of clusters itself: fit it, and read n_clusters_."
+            f"{type(model).__name__} determines the number of clusters itself: fit it, and read n_clusters_."
         )
     if "random_state" in names and names["random_state"] is None:
         model.set_params(random_state=seed(state))
@@ -200,10 +200,10 @@ def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
 
 
 def _checked(k_range: Any, n_rows: int) -> list[int]:
-    given = list(k_range) if isinstance(k_range, Iterable) else [k_range]
-    if not all(integer(1).allows(k) for k in given):
-        raise ParameterError(f"k_range holds {given}; give whole numbers of at least 1.")
-    ks = sorted(set(given))
+    candidates = list(k_range) if isinstance(k_range, Iterable) else [k_range]
+    if not all(integer(1).allows(k) for k in candidates):
+        raise ParameterError(f"k_range holds {candidates}; give whole numbers of at least 1.")
+    ks = sorted(set(candidates))
     if not ks:
         raise ParameterError(f"k_range holds {ks or 'nothing'}; give whole numbers of at least 1.")
     possible = [int(k) for k in ks if k <= n_rows]
@@ -212,7 +212,7 @@ def _checked(k_range: Any, n_rows: int) -> list[int]:
     return possible
 
 
-def _by_candidates(model: Grove, table: ChoiceTable, most: int) -> Tried:
+def _by_candidates(model: Grove, table: ChoiceTable, most: int) -> CandidateFits:
     """Clusterings with 1, 2, ... clusters with minus their evidence, and the rule that chooses one."""
     # "auto", so that the rows of the search are those of a fit which finds the number itself.
     model = clone(model).set_params(n_clusters="auto")
@@ -236,11 +236,11 @@ def _by_candidates(model: Grove, table: ChoiceTable, most: int) -> Tried:
 
     untied = clone(model).set_params(ties=None)
     groups = partial(broad_groups, untied._candidates, problem) if curve[0].tied else None
-    settled = len(curve) < len(candidates) or len(candidates) < most
-    return Tried(problem, labellers, costs, outcomes, curve[0].weight, criteria, rule, settled, groups)
+    final = len(curve) < len(candidates) or len(candidates) < most
+    return CandidateFits(problem, labellers, costs, outcomes, curve[0].weight, criteria, rule, final, groups)
 
 
-def _by_fits(model: Clusterer, table: ChoiceTable, ks: Sequence[int]) -> Tried:
+def _by_fits(model: Clusterer, table: ChoiceTable, ks: Sequence[int]) -> CandidateFits:
     problem = clone(model).set_params(n_clusters=ks[0])._open_problem(table.given, table.weight)
     labellers, costs, outcomes = dict[int, Labeller](), {}, {}
     for k in ks:
@@ -250,36 +250,36 @@ def _by_fits(model: Clusterer, table: ChoiceTable, ks: Sequence[int]) -> Tried:
             labellers[k] = ByModel(traveller(fit), problem.engine.axis)
             costs[k], outcomes[k] = float(fit.cost_), fit._fitted.outcome
     # In shares of the first cost, which is the largest; 1 if all rows are equal and nothing costs.
-    return Tried(problem, labellers, costs, outcomes, max(costs.values(), default=1.0) or 1.0)
+    return CandidateFits(problem, labellers, costs, outcomes, max(costs.values(), default=1.0) or 1.0)
 
 
 def _measures(
-    tried: Tried, again: Repeats, known: SampleAgreement, choice: Choice | None, k: int
+    fits: CandidateFits, again: Repeats, known: SampleAgreement, choice: Choice | None, k: int
 ) -> Measures:
-    cost, labels, silhouette = tried.costs[k], tried.labellers[k](tried.block), float("nan")
-    first = min(tried.costs)
-    gain = (tried.costs[first] - cost) / tried.unit
+    cost, labels, silhouette = fits.costs[k], fits.labellers[k](fits.block), float("nan")
+    first = min(fits.costs)
+    gain = (fits.costs[first] - cost) / fits.unit
     if choice is None:
-        before = [each for each in tried.costs if each < k]
-        adds = (tried.costs[max(before)] - cost) / tried.unit / (k - max(before)) if before else float("nan")
+        before = [each for each in fits.costs if each < k]
+        adds = (fits.costs[max(before)] - cost) / fits.unit / (k - max(before)) if before else float("nan")
     else:
-        adds = added({each: -value / tried.unit for each, value in tried.costs.items()}).get(k, float("nan"))
+        adds = added({each: -value / fits.unit for each, value in fits.costs.items()}).get(k, float("nan"))
     if len(np.unique(labels)) > 1:  # one cluster has no neighbour to be compared with
-        silhouette = categorical_silhouette(tried.block.codes, labels, numbers=tried.block.numbers)
+        silhouette = categorical_silhouette(fits.block.codes, labels, numbers=fits.block.numbers)
     agreement = known.known.get(k, float("nan"))
     return Measures(
-        k, cost, gain, adds, agreement, again.of_restarts(k), silhouette, tried.criteria.get(k, {})
+        k, cost, gain, adds, agreement, again.of_restarts(k), silhouette, fits.criteria.get(k, {})
     )
 
 
-def _by_rule(choice: Choice, lines: Sequence[Measures], tried: Tried) -> tuple[int, str]:
+def _by_rule(choice: Choice, lines: Sequence[Measures], fits: CandidateFits) -> tuple[int, str]:
     """The number of the rule, or the nearest below it that was to be tried; and why."""
     numbers = [line.k for line in lines]
     k = max([each for each in numbers if each <= choice.k], default=numbers[0])
     if choice.k == 1:
         tested = choice.levels.medium
         if tested == 1:
-            return k, f"No number of clusters up to {max(tried.costs)} adds enough to be taken."
+            return k, f"No number of clusters up to {max(fits.costs)} adds enough to be taken."
         if choice.by_chance:
             return k, f"The rule takes {tested}, but shuffled columns gain about as much."
         return k, f"The rule takes {tested}, but random samples of the rows do not agree on them."
@@ -291,7 +291,7 @@ def _by_rule(choice: Choice, lines: Sequence[Measures], tried: Tried) -> tuple[i
             f"samples of the rows agree better on {k}."
         )
     reason = f"{k} is the largest number at which every cluster adds at least {SHARE} of the gain"
-    if not tried.settled and k == max(tried.costs):
+    if not fits.final and k == max(fits.costs):
         return k, f"{reason}, and the largest that was tried: try larger ones too."
     return k, f"{reason}."
 

@@ -52,12 +52,12 @@ def criteria_of(problem: Problem, outcome: Outcome) -> dict[str, float]:
     """What latent class analysis reports: less is better of aic, bic and icl, more of entropy."""
     assert outcome.soft is not None
     mixture = Mixture.of_fit(problem.schema, outcome.soft, outcome.shared, outcome.facts)
-    found = criteria(mixture, outcome.scores, problem.engine, problem.units_per_weight)
+    values = criteria(mixture, outcome.scores, problem.engine, problem.units_per_weight)
     return {
-        "log_likelihood": found.log_likelihood,
-        "parameters": found.parameters,
-        "aic": found.aic,
-        "bic": found.bic,
-        "icl": found.icl,
-        "entropy": found.entropy(outcome.k),
+        "log_likelihood": values.log_likelihood,
+        "parameters": values.parameters,
+        "aic": values.aic,
+        "bic": values.bic,
+        "icl": values.icl,
+        "entropy": values.entropy(outcome.k),
     }

@@ -40,14 +40,14 @@ class ChoiceTable:
     @staticmethod
     def of(X: Any, sample_weight: Any, recipe: Recipe | None = None) -> ChoiceTable:
         """A table opened once: every fit would read the columns again."""
-        found = table_for_rows(X, sample_weight, recipe)
+        rows = table_for_rows(X, sample_weight)
         if recipe is not None:
             recipe.check_columns(opener_for(X).header.names)
-        if isinstance(found, TableElsewhere):
-            source = found.source
+        if isinstance(rows, TableElsewhere):
+            source = rows.source
             return ChoiceTable(X, sample_weight, source.n_rows, source.library, source, recipe)
-        table = _prepared(open_table(found.rows), recipe)
-        return ChoiceTable(table, found.weights, len(table), found.library, None)
+        table = _with_recipe(open_table(rows.rows), recipe)
+        return ChoiceTable(table, rows.weights, len(table), rows.library, None)
 
     def sample(self, seed: int) -> tuple[Table, FloatArray | None]:
         """All rows and their weights, or 20 000 random rows of a larger table."""
@@ -55,16 +55,16 @@ class ChoiceTable:
         if self.source is not None:
             rows = self.source.rows_at(positions)
             if self.weight is None:
-                return _prepared(rows, self.recipe), None
+                return _with_recipe(rows, self.recipe), None
             others = rows.only(without(rows.names, self.weight))
-            return _prepared(others, self.recipe), column_weights(rows, self.weight)
+            return _with_recipe(others, self.recipe), column_weights(rows, self.weight)
         weight = None if self.weight is None else np.asarray(self.weight, dtype=np.float64)
         if len(positions) == self.n_rows:
             return self.given, weight
         return self.given.at(positions), None if weight is None else weight[positions]
 
 
-def _prepared(rows: Table, recipe: Recipe | None) -> Table:
+def _with_recipe(rows: Table, recipe: Recipe | None) -> Table:
     return rows if recipe is None else Preparation(recipe)(rows)
 
 

@@ -45,7 +45,7 @@ from catalpa.loop.progress import in_parts
 from catalpa.model.codecs import damaged
 from catalpa.model.scoring import DensityScale
 from catalpa.steps.assign import label_rows_above, largest_shares, share_and_count, summed_exactly
-from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
+from catalpa.steps.counts import FULL_SHARE, SharedCounts, most_frequent
 from catalpa.steps.scores import (
     FixedScores,
     density_quartiles,
@@ -269,29 +269,29 @@ class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
         learn_batch(self, X, self._relearned)
         return self
 
-    def _relearned(self, before: Fitted, grown: AfterBatch) -> Outcome:
+    def _relearned(self, before: Fitted, after: AfterBatch) -> Outcome:
         """The clusters after a batch is added with its responsibilities."""
-        past, schema, axis = before.outcome, grown.schema, grown.rows.axis
+        past, schema, axis = before.outcome, after.schema, after.rows.axis
         assert past.soft is not None
         # Responsibilities are computed from the clusters before the batch.
         fixed = to_fixed_point_shares(scores_on_wider(past.scores, before.schema, schema), axis)
-        batch = fixed.folded(share_and_count(grown.rows.blocks[0], None, fixed, False)[0])
+        batch = fixed.folded(share_and_count(after.rows.blocks[0], None, fixed, False)[0])
         known = decayed(on_wider_axis(past.soft, before.schema, schema), self.decay)
         soft = known + batch.counts
-        kept = _kept_after(past.shared, before.schema, schema, self.decay, batch)
-        mixture, shared = Mixture.of_fit(schema, soft, kept, past.facts), SharedCounts.of(soft)
+        decayed_counts = _shared_after(past.shared, before.schema, schema, self.decay, batch)
+        mixture, shared = Mixture.of_fit(schema, soft, decayed_counts, past.facts), SharedCounts.of(soft)
         if mixture.forest is not None:  # the same columns stay tied
-            forest = mixture.forest_of(soft, kept["pair_counts"])
-            mixture, kept["lift"] = replace(mixture, forest=forest), forest.tied.lift
+            forest = mixture.forest_of(soft, decayed_counts["pair_counts"])
+            mixture, decayed_counts["lift"] = replace(mixture, forest=forest), forest.tied.lift
         positions = mixture.log_shares(shared)
         return replace(
             past,
             scores=mixture.scores(shared),
-            counts=grown.counts,
+            counts=after.counts,
             centers=most_frequent(positions, schema.axis),
             cost=math.nan,  # evidence needs the entropies of all rows, which are not stored
             history=(),
-            shared=kept,
+            shared=decayed_counts,
             facts={**past.facts, "evidence": math.nan, "gain": math.nan, "certainty": math.nan},
             soft=soft,
         )
@@ -426,24 +426,24 @@ class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
         ([['x1', 'x0']], [1.0])
         """
         fitted = self._fitted
-        kept, names = fitted.outcome.shared, [column.name for column in fitted.schema.categorical]
-        joined, sizes = self._joined, fitted.schema.axis.sizes
-        counts = [kept["pair_counts"][part] for _, _, part in joined.parts()]
+        shared, names = fitted.outcome.shared, [column.name for column in fitted.schema.categorical]
+        joined, sizes = self._joined_axis, fitted.schema.axis.sizes
+        counts = [shared["pair_counts"][part] for _, _, part in joined.parts()]
         repeats = repeated_numbers(fitted)
         columns = {
             "column": [names[column] for column, _ in joined.edges] + [column for column, _ in repeats],
             "parent": [names[parent] for _, parent in joined.edges] + [other for _, other in repeats],
-            "evidence": kept["tie_evidence"].tolist() + [math.nan] * len(repeats),
+            "evidence": shared["tie_evidence"].tolist() + [math.nan] * len(repeats),
             "share": [
-                common_share(own.reshape(sizes[parent], -1).astype(np.float64))
-                for own, (_, parent) in zip(counts, joined.edges, strict=True)
+                common_share(pair_counts.reshape(sizes[parent], -1).astype(np.float64))
+                for pair_counts, (_, parent) in zip(counts, joined.edges, strict=True)
             ]
             + [1.0] * len(repeats),
         }
         return frame_in(fitted.schema.library, columns)
 
     @property
-    def _joined(self) -> JoinedAxis:
+    def _joined_axis(self) -> JoinedAxis:
         fitted = self._fitted
         return JoinedAxis(fitted.schema.axis, tuple(fitted.outcome.shared["parents"].tolist()))
 
@@ -462,9 +462,9 @@ class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
     @property
     def relations_(self) -> Relations:
         """Relations between the categories of every column in every cluster."""
-        found = self._fitted
+        fitted = self._fitted
         # Log shares are minus the costs, so a model file stores them once.
-        lines = Relations.on_lines(found.schema, -found.outcome.scores.table.T, shares=found.shares)
+        lines = Relations.on_lines(fitted.schema, -fitted.outcome.scores.table.T, shares=fitted.shares)
         return replace(lines, unit=UNIT)
 
 
@@ -489,13 +489,13 @@ def _outcome(problem: Problem, search: Search, fit: MixtureFit) -> Outcome:
         cost=-fit.evidence,
         history=passes_in_weights(fit.history, units),
         converged=True,  # the number of passes is part of the method
-        shared=_kept(mixture, shared, units),
+        shared=_shared_arrays(mixture, shared, units),
         facts={
             "prior": mixture.prior,
             "free_sizes": float(mixture.free_sizes),
             "evidence": fit.evidence,
             "gain": (fit.evidence - search.evidence_of_one(engine)) / problem.in_weights(rows),
-            "certainty": int(most_probable[0]) / (WHOLE * rows),
+            "certainty": int(most_probable[0]) / (FULL_SHARE * rows),
             "density_low": low,
             "density_high": high,
         },
@@ -503,21 +503,21 @@ def _outcome(problem: Problem, search: Search, fit: MixtureFit) -> Outcome:
     )
 
 
-def _kept_after(
-    kept: Mapping[str, NDArray[Any]], schema: Schema, wider: Schema, decay: float, batch: SharedCounts
+def _shared_after(
+    shared: Mapping[str, NDArray[Any]], schema: Schema, wider: Schema, decay: float, batch: SharedCounts
 ) -> dict[str, NDArray[Any]]:
     """Shared state after a batch: counts of tied pairs decay, and those of the batch are added."""
-    kept = dict(kept)
+    shared = dict(shared)
     if batch.pairs is not None:
-        parents = tuple(kept["parents"].tolist())
-        faded_pairs = np.rint(kept["pair_counts"] * decay).astype(np.int64)
+        parents = tuple(shared["parents"].tolist())
+        faded_pairs = np.rint(shared["pair_counts"] * decay).astype(np.int64)
         wide, _ = pairs_on_wider(faded_pairs[:, None], parents, schema, wider)
-        kept["pair_counts"] = wide[:, 0] + batch.pairs.sum(axis=0)
-        kept["lift"] = np.ones(len(wide))  # learned again from the pairs
-    return kept
+        shared["pair_counts"] = wide[:, 0] + batch.pairs.sum(axis=0)
+        shared["lift"] = np.ones(len(wide))  # learned again from the pairs
+    return shared
 
 
-def _kept(mixture: Mixture, shared: SharedCounts, units: float) -> dict[str, NDArray[Any]]:
+def _shared_arrays(mixture: Mixture, shared: SharedCounts, units: float) -> dict[str, NDArray[Any]]:
     """State of the mixture that is shared by all clusters."""
     joined, forest = mixture.joined, mixture.forest
     pairs = np.zeros(0) if shared.pairs is None else shared.pairs.sum(axis=0)

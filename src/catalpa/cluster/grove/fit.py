@@ -35,7 +35,7 @@ from catalpa.loop.history import Pass
 from catalpa.loop.progress import in_parts, seeking, side_by_side
 from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.soft.scores import check_shareable
 from catalpa.table.blocks import Axis, Block, IntArray
 
@@ -219,8 +219,8 @@ class Search:
             if len(self._left_out) and set(self._left_out) <= set(fit.mixture.common):
                 # Under the prior strength that suits them best, not that of the clusters.
                 parts = self._evidence_of_left_out(SharedCounts.smoothed(self.table.totals, 1.0).counts)
-                own = parts[list(self.priors).index(fit.mixture.prior)]
-                fit = replace(fit, evidence=fit.evidence + max(parts) - own)
+                prior_part = parts[list(self.priors).index(fit.mixture.prior)]
+                fit = replace(fit, evidence=fit.evidence + max(parts) - prior_part)
         counts, _ = hard_counts(engine, fit)
         if not counts.sizes.all():
             n, k = len(self.table.block), len(counts.sizes)
@@ -241,7 +241,7 @@ class Search:
         evidence = [self.mixture(prior).evidence(one) for prior in self.priors]
         if len(self._left_out):
             parts = self._evidence_of_left_out(one.counts)
-            evidence = [all_ - own + max(parts) for all_, own in zip(evidence, parts, strict=True)]
+            evidence = [all_ - at_prior + max(parts) for all_, at_prior in zip(evidence, parts, strict=True)]
         best = int(np.argmax(evidence))
         if self._forest_of_one is None:
             return evidence[best]
@@ -250,7 +250,7 @@ class Search:
         return evidence[best] + sum(tied.tie_gains(replace(one, pairs=pairs.pairs)))
 
     def mixture(self, prior: float, *, free_sizes: bool = False) -> Mixture:
-        return Mixture(self.table.marginals, prior, free_sizes, WHOLE * self.table.units_per_weight)
+        return Mixture(self.table.marginals, prior, free_sizes, FULL_SHARE * self.table.units_per_weight)
 
     def each_row_its_own(self, weights: IntArray) -> MixtureFit:
         """Every distinct row a cluster, with these weights."""
@@ -287,8 +287,8 @@ class Search:
         at_once = self.threads if len(block) * k >= LEAST_AT_ONCE else 1
         engines = [self._engine, *(self.open_engine(axis, block) for _ in range(at_once - 1))]
         in_core = compiled.available() and not axis.special_places
-        packed = (compiled.pack(block, axis, k), self._numbers) if in_core else None
-        return [SearchRows(block, engine, packed, self.open_engine(axis, block)) for engine in engines]
+        codes = (compiled.pack(block, axis, k), self._numbers) if in_core else None
+        return [SearchRows(block, engine, codes, self.open_engine(axis, block)) for engine in engines]
 
 
 def _equal_sizes(mixture: Mixture, start: SharedCounts, rows: SearchRows) -> MixtureFit:
@@ -330,15 +330,15 @@ def _tied(
     """
     fit = MixtureFit(mixture, start, 0.0, otherwise.history if start is otherwise.shared else ())
     # Often the columns that are tied in a single cluster are tied in none of several: that is seen early.
-    given = [] if first is None else [(first, TIED_PASSES // 2)] * 2
+    plan = [] if first is None else [(first, TIED_PASSES // 2)] * 2
     rested = False
-    for number in range(TIED_ROUNDS + len(given) // 2):
-        learned = first if number == 0 and given else mixture.learned_forest(pairs, fit.shared.counts)
+    for number in range(TIED_ROUNDS + len(plan) // 2):
+        learned = first if number == 0 and plan else mixture.learned_forest(pairs, fit.shared.counts)
         if learned is None:
             return otherwise
-        forest, most = given[number] if number < len(given) else (learned, TIED_PASSES)
+        forest, most = plan[number] if number < len(plan) else (learned, TIED_PASSES)
         before = fit.mixture.forest
-        if number >= len(given) and rested and before is not None and forest.parents == before.parents:
+        if number >= len(plan) and rested and before is not None and forest.parents == before.parents:
             break
         tied, passes_before = replace(mixture, forest=forest), len(fit.history)
         passes, limits = rows.passes(tied, fit.shared), (most, SEARCH_CHANGE)

@@ -1,4 +1,4 @@
-"""How far sizes, shares and means of clusters might have come out differently: the bootstrap."""
+"""Bootstrap standard errors and intervals of the sizes, shares and means of clusters."""
 
 from __future__ import annotations
 
@@ -14,51 +14,23 @@ from catalpa.cluster.grove.em import MixtureFit, hard_counts, plain_passes
 from catalpa.cluster.grove.levels import mixture_of, weighted_engine
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.estimator.attributes import frame_in, profile_of
+from catalpa.estimator.intervals import Intervals
 from catalpa.estimator.parameters import between, check_parameters, integer, rules
 from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.explain.formatting import category_names
 from catalpa.loop.progress import side_by_side
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.scores import to_fixed_point
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
-BOOTSTRAP_ROWS = 20_000  # of a larger table as many random rows are resampled, and errors scaled
+BOOTSTRAP_ROWS = 20_000  # larger tables are represented by that many random rows; errors are scaled
 BOOTSTRAP_PASSES = 10  # EM iterations from the fitted model on every resample
 FIGURES = ("se", "low", "high")
 
 
-@dataclass(frozen=True, eq=False)
-class Intervals:
-    """Standard errors and intervals of a fitted model.
-
-    Attributes
-    ----------
-    sizes : frame of the table's library
-        A row per cluster: ``cluster``, ``name``, ``share`` of all rows, its standard error ``se``, the
-        interval from ``low`` to ``high``, and ``kept``: the mean share of the cluster's rows that a resample
-        puts into it too.
-    profiles : frame of the table's library
-        ``profiles_`` with ``se``, ``low`` and ``high`` of every share, and of the mean of a number.
-    level : float
-        Confidence level.
-    n_boot : int
-        Number of resamples.
-    """
-
-    sizes: Any
-    profiles: Any
-    level: float
-    n_boot: int
-
-    def __repr__(self) -> str:
-        return f"Intervals({self.level:.0%} from {self.n_boot} resamples: .sizes, .profiles)".replace(
-            "%", " %"
-        )
-
-
 class IntervalsMixin:
-    """The part of Grove that knows standard errors."""
+    """Standard errors and intervals of Grove."""
 
     _fitted: Fitted
 
@@ -74,14 +46,14 @@ class IntervalsMixin:
         """Bootstrap standard errors and intervals of sizes, shares and means.
 
         The rows are resampled with replacement ``n_boot`` times. Ten EM iterations from the fitted model
-        follow on every resample; prior, tied columns and the number of clusters are held. An interval goes
-        between quantiles of the deviations from the same iterations on all rows, around the fitted figure.
+        follow on every resample; prior strength, tied columns and the number of clusters stay fixed.
+        An interval is the fitted value plus quantiles of the deviations from the same iterations on all rows.
 
-        Starting from the fitted model keeps the clusters in their order, so labels do not switch. It also
-        means that the intervals describe the sampling of the rows for these clusters. They do not say
-        whether another sample would show other clusters: see ``verdict_`` for that. A low ``kept`` in
-        ``sizes`` says that a cluster changed its nature in the resamples, so that its intervals mean little.
-        Intervals of shares near 0 or 1 tend to be too narrow, as those of any percentile bootstrap.
+        Starting from the fitted model keeps the clusters in their order, so labels do not switch. The
+        intervals therefore describe sampling error given these clusters. Whether another sample would give
+        other clusters is a different question: see ``verdict_``. If ``kept`` in ``sizes`` is low, the cluster
+        changed in the resamples, and its intervals mean little. Intervals of shares near 0 or 1 tend to be
+        too narrow, as usual for a percentile bootstrap.
 
         Parameters
         ----------
@@ -110,9 +82,9 @@ class IntervalsMixin:
         >>> found.profiles[["cluster", "column", "category", "share", "se", "low", "high"]].shape
         (108, 7)
         """
-        given = {"n_boot": n_boot, "level": level, "random_state": random_state}
+        arguments = {"n_boot": n_boot, "level": level, "random_state": random_state}
         allowed = rules(n_boot=integer(2), level=between(0.0, 1.0), random_state=integer(0))
-        check_parameters("intervals", given, allowed)
+        check_parameters("intervals", arguments, allowed)
         fitted, model = fitted_of(self), self
         engine, units = weighted_engine(model, X, sample_weight)
         problem = replace(model._problem_of(engine), search_seed=int(random_state))  # type: ignore[attr-defined]
@@ -126,56 +98,56 @@ class IntervalsMixin:
 
 @dataclass(frozen=True, eq=False)
 class _Figures:
-    """What one fit says: sizes (k,), shares (k, V), means (k, numeric) and kept rows (k,)."""
+    """Estimates of one fit: sizes (k,), shares (k, V), means (k, numeric), stability (k,)."""
 
     sizes: FloatArray
     shares: FloatArray  # nan if no row of the cluster has the column
     means: FloatArray  # on the grid of the fit; nan if no row of the cluster has a number
-    kept: FloatArray
+    stability: FloatArray
 
 
 def _bootstrap(
     fitted: Fitted, block: Block, axis: Axis, units: float, n_boot: int, seed: int, threads: int
 ) -> list[_Figures]:
-    """Figures of all rows, then those of every resample."""
-    n, own = len(block), block.row_weights
+    """Estimates from all rows, followed by those of every resample."""
+    n, row_weights = len(block), block.row_weights
     labels = label_rows(block, to_fixed_point(fitted.outcome.scores, axis))
 
     def run(number: int, _tool: None) -> _Figures:
-        weights = own
+        weights = row_weights
         if number:
             rng = np.random.default_rng([seed, number])
-            weights = own * rng.multinomial(n, np.full(n, 1.0 / n))
-        return _refitted(fitted, replace(block, weights=weights), axis, units, labels, own)
+            weights = row_weights * rng.multinomial(n, np.full(n, 1.0 / n))
+        return _refitted(fitted, replace(block, weights=weights), axis, units, labels, row_weights)
 
     runs = [partial(run, number) for number in range(n_boot + 1)]
     return side_by_side(runs, tools=[None] * threads, begin=_nothing)
 
 
 def _nothing() -> None:
-    """Single resamples are not reported."""
+    """No progress report for single resamples."""
 
 
 def _refitted(
     fitted: Fitted, block: Block, axis: Axis, units: float, labels: IntArray, weights: IntArray
 ) -> _Figures:
-    """Figures after EM from the fitted model on some weights of the rows."""
+    """Estimates after EM with other weights of the rows, starting from the fitted model."""
     there = block.take(np.flatnonzero(block.row_weights > 0))
     soft = fitted.outcome.soft
     assert soft is not None
-    # The counts of the fit, as those of as many rows as are here.
-    scale = float(there.row_weights.sum()) * WHOLE / float(soft.sizes.sum())
-    mixture = replace(mixture_of(fitted), units=WHOLE * units)
+    # The counts of the fit, scaled to the number of rows here.
+    scale = float(there.row_weights.sum()) * FULL_SHARE / float(soft.sizes.sum())
+    mixture = replace(mixture_of(fitted), units=FULL_SHARE * units)
     engine = LocalEngine(Rows(axis, [there]))
     fit = MixtureFit(mixture, SharedCounts.of(soft.times(scale)), 0.0)
     fit = plain_passes(engine, fit, BOOTSTRAP_PASSES, phase="resample")
     counts, _ = hard_counts(LocalEngine(Rows(axis, [there])), fit)
     same = label_rows(block, to_fixed_point(mixture.scores(fit.shared), axis)) == labels
     k = counts.k
-    kept = safe_divide(
+    shares = safe_divide(
         np.bincount(labels, weights * same, k)[:k], np.bincount(labels, weights, k)[:k].astype(np.float64)
     )
-    return _Figures(counts.sizes / counts.sizes.sum(), _shares(counts, axis), _means(counts), kept)
+    return _Figures(counts.sizes / counts.sizes.sum(), _shares(counts, axis), _means(counts), shares)
 
 
 def _shares(counts: Counts, axis: Axis) -> FloatArray:  # (k, V)
@@ -209,25 +181,26 @@ def _intervals(
     columns: dict[str, Any] = {"cluster": range(k)} | ({"name": names} if fitted.names else {})
     columns |= {"share": published.tolist()}
     columns |= {
-        name: own.tolist() for name, own in zip(FIGURES, around("sizes", published, 0.0, 1.0), strict=True)
+        name: values.tolist()
+        for name, values in zip(FIGURES, around("sizes", published, 0.0, 1.0), strict=True)
     }
-    columns["kept"] = np.mean([one.kept for one in others], axis=0).tolist()
+    columns["kept"] = np.mean([one.stability for one in others], axis=0).tolist()
     of_shares = around("shares", _shares(counts, schema.axis), 0.0, 1.0)
     errors, *ends = around("means", _means(counts), -np.inf, np.inf)
-    # A standard error is a length on the grid, an end a place.
+    # A standard error is scaled to original units; an end is scaled and shifted.
     of_means = [errors * 2.0 * schema.scaling.half_span, *(schema.scaling.restore(end) for end in ends)]
-    found: dict[tuple[int, str, str | None], list[float]] = {}
+    bounds: dict[tuple[int, str, str | None], list[float]] = {}
     for column, part in zip(schema.categorical, schema.axis.slices(), strict=True):
         for at, text in enumerate(category_names(column.categories)):
             for cluster in range(k):
                 place = cluster, part.start + at
-                found[cluster, column.name, text] = [float(own[place]) for own in of_shares]
+                bounds[cluster, column.name, text] = [float(values[place]) for values in of_shares]
     for at, column in enumerate(schema.numeric):
         for cluster in range(k):
-            found[cluster, column.name, None] = [float(own[cluster, at]) for own in of_means]
+            bounds[cluster, column.name, None] = [float(values[cluster, at]) for values in of_means]
     profile = profile_of(fitted)
     keys = zip(profile["cluster"].tolist(), profile["column"], profile["category"], strict=True)
-    lines = [found[key] for key in keys]
+    lines = [bounds[key] for key in keys]
     for at, name in enumerate(FIGURES):
         profile[name] = [line[at] for line in lines]
     return Intervals(frame_in(library, columns), frame_in(library, profile), level, n_boot)

@@ -1,7 +1,7 @@
 """Coarser and finer: clusters of a fitted model merged, or one of them split.
 
 A merged cluster has the sum of the soft counts of its parts, and the parts of a split cluster have soft
-counts of their own. In both cases the result is an ordinary mixture, which can do all that a fitted one can.
+counts of their own. In both cases the result is an ordinary mixture with all methods of a fitted model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from catalpa.estimator.parameters import check_parameters, choice, either, integ
 from catalpa.estimator.problem import Checks, Fitted, Outcome, fitted_of
 from catalpa.explain.formatting import shortened
 from catalpa.steps.assign import largest_shares, share_and_count
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts, most_frequent
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts, most_frequent
 from catalpa.steps.scores import density_quartiles, posterior, to_fixed_point
 from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import IntArray, Rows
@@ -41,12 +41,12 @@ from catalpa.table.weights import MOST_UNITS, check_weight_name, column_weights,
 if TYPE_CHECKING:
     from catalpa.cluster.grove.estimator import Grove
 
-SPLIT_ROWS = 100_000  # that a cluster is split by, where a table is not in memory
+SPLIT_ROWS = 100_000  # by which a cluster is split if the table is not in memory
 PARTS_OF_A_ROW = 1 << 6  # a row counts inside a cluster by its membership probability, in such parts
 
 
 class LevelsMixin:
-    """The part of Grove that makes coarser and finer models of a fitted one."""
+    """Coarser and finer models from a fitted Grove."""
 
     _fitted: Fitted
     cluster_names_: list[str]
@@ -55,8 +55,8 @@ class LevelsMixin:
     def tree_(self) -> MergeTree:
         """Which clusters differ least: all clusters merged two at a time, down to one.
 
-        Each time the two clusters are merged whose merge loses least evidence. The tree is made from what the
-        model keeps; no rows are needed. ``catalpa.plot.merge_tree`` draws it.
+        Each time the two clusters are merged whose merge loses least evidence. The tree is computed from the
+        model alone; no rows are needed. ``catalpa.plot.merge_tree`` draws it.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class LevelsMixin:
         """
         fitted = fitted_of(self)
         soft = _soft_counts(fitted)
-        gain = fitted.outcome.facts["gain"] * float(soft.sizes.sum()) / WHOLE
+        gain = fitted.outcome.facts["gain"] * float(soft.sizes.sum()) / FULL_SHARE
         tree = merge_tree(mixture_of(fitted), soft, gain)
         return replace(tree, names=tuple(self.cluster_names_), library=fitted.schema.library)
 
@@ -76,23 +76,22 @@ class LevelsMixin:
 
         The shares of a merged cluster are estimated again from the counts of its parts, so the result is an
         ordinary model: ``predict``, ``predict_proba``, SQL, ONNX and the model file work, and labels are the
-        most probable of the ``k`` clusters. A row that was between two clusters may therefore go to another
-        one than its part went to. Merged clusters win rows by their size, also where ``sizes_`` was "equal".
+        most probable of the ``k`` clusters. A row between two clusters may therefore get a cluster that does
+        not contain its former one. Larger merged clusters attract more rows, even if ``sizes_`` was "equal".
 
-        A merged cluster has the number of its lowest part, and the clusters after it move up. It is called
-        by the names of its parts if all of them have one.
+        A merged cluster takes the lowest number of its parts, and later clusters are renumbered. Its name
+        joins the names of its parts if all of them have one.
 
         Parameters
         ----------
         k : int
             Number of clusters, at most ``n_clusters_``.
         X : table, optional
-            The table of the fit. With it the model has ``labels_``, ``evidence_``, ``gain_``, ``certainty_``
-            and quartiles, and ``cluster_sizes_`` and profiles are those of its own labels. Without it these
-            are unknown (nan), sizes and profiles are sums of the parts', and ``outlier_scores`` allow for
-            the evidence that the merges lose.
-        sample_weight : str or array-like (n,), optional
-            Weight of each row of ``X``, as at fit.
+            The table of the fit. With it, the model has ``labels_``, ``evidence_``, ``gain_``, ``certainty_``
+            and quartiles, and sizes and profiles are computed from its labels. Without it they are unknown
+            (nan), sizes and profiles are sums over the parts, and ``outlier_scores`` are corrected for the
+            evidence lost by the merges. sample_weight : str or array-like (n,), optional Weight of each row
+            of ``X``, as at fit.
 
         Returns
         -------
@@ -141,8 +140,8 @@ class LevelsMixin:
             raise ParameterError(
                 f"merge takes two or more different clusters, as in merge([1, 4]); it was given {clusters!r}."
             )
-        rest = [(cluster,) for cluster in range(len(names)) if cluster not in numbers]
-        return self._merged(sorted([tuple(numbers), *rest]), X, sample_weight)
+        others = [(cluster,) for cluster in range(len(names)) if cluster not in numbers]
+        return self._merged(sorted([tuple(numbers), *others]), X, sample_weight)
 
     def _merged(self, groups: Sequence[tuple[int, ...]], X: Any, sample_weight: Any) -> Self:
         fitted = fitted_of(self)
@@ -154,23 +153,22 @@ class LevelsMixin:
     def split(
         self, cluster: int | str, X: Any, n_clusters: int | str = "auto", *, sample_weight: Any = None
     ) -> Self:
-        """A finer model: clusters sought inside one cluster.
+        """A finer model: one cluster is clustered again, and its parts replace it.
 
-        Every row counts by its membership probability in the cluster. The parts take the place of the
-        cluster in the mixture, so the result is an ordinary model, in which ``predict``, ``predict_proba``,
-        SQL, ONNX and the model file work. The first part keeps the number of the cluster, the others come
-        after all clusters, and all other clusters keep their numbers. Parts are named after the cluster:
-        "3a", "3b", or "fish a", "fish b".
+        Every row counts by its membership probability in the cluster. The parts replace the cluster in the
+        mixture, so the result is an ordinary model: ``predict``, ``predict_proba``, SQL, ONNX and the model
+        file work. The first part keeps the cluster's number, the others get new numbers at the end, and all
+        other clusters keep theirs. Parts are named after the cluster: "3a", "3b", or "fish a", "fish b".
 
-        The membership probabilities of the parts add up to nearly that of the cluster before; rows on a
-        border move towards parts that describe them better.
+        The membership probabilities of the parts add up to nearly that of the former cluster; rows at a
+        border move towards the part that fits them better.
 
         Parameters
         ----------
         cluster : int or str
             Number or name of a cluster.
         X : table
-            The table of the fit. Of a table that is not in memory, 100 000 rows are looked at.
+            The table of the fit. Of a table that is not in memory, 100,000 random rows are used.
         n_clusters : int or "auto", default="auto"
             Number of parts. "auto" chooses it as ``Grove("auto")`` does; if it finds no parts, the model is
             returned with a ``NoStructureWarning``.
@@ -191,8 +189,8 @@ class LevelsMixin:
         (4, ['0a', '1', '2', '0b'])
         """
         fitted = fitted_of(self)
-        given = {"n_clusters": n_clusters}
-        check_parameters("split", given, rules(n_clusters=either(choice("auto"), integer(2))))
+        settings = {"n_clusters": n_clusters}
+        check_parameters("split", settings, rules(n_clusters=either(choice("auto"), integer(2))))
         number = cluster_number(cluster, self.cluster_names_)
         estimator: Any = self
         engine, units = weighted_engine(estimator, X, sample_weight)
@@ -213,7 +211,7 @@ class LevelsMixin:
         return model  # type: ignore[no-any-return]
 
     def _counted_on(self, X: Any, sample_weight: Any, before: Fitted) -> Self:
-        """The same model with labels, sizes, profiles and evidence on the rows of a table."""
+        """The model with labels, sizes, profiles and evidence computed on a table."""
         model: Any = self
         engine, units = weighted_engine(model, X, sample_weight)
         problem = replace(model._problem_of(engine), units_per_weight=units)
@@ -226,44 +224,46 @@ class LevelsMixin:
 
 
 def cluster_number(cluster: Any, names: Sequence[str]) -> int:
-    """The number of a cluster that is given by its number or name."""
+    """Number of a cluster, given its number or name."""
     if isinstance(cluster, str) and cluster in names:
         return names.index(cluster)
     if integer(0, len(names) - 1).allows(cluster):
         return int(cluster)
     raise UnknownCluster(
-        f"{cluster!r} is no cluster of this model. Its clusters are 0 to {len(names) - 1}, called "
+        f"{cluster!r} is not a cluster of this model. Its clusters are 0 to {len(names) - 1}, called "
         f"{list(names)}."
     )
 
 
 def mixture_of(fitted: Fitted) -> Mixture:
-    """The mixture of a fitted model, for its soft counts."""
+    """Mixture of a fitted model."""
     outcome = fitted.outcome
     return Mixture.of_fit(fitted.schema, _soft_counts(fitted), outcome.shared, outcome.facts)
 
 
 def _soft_counts(fitted: Fitted) -> Counts:
     soft = fitted.outcome.soft
-    assert soft is not None  # every fit of Grove keeps them
+    assert soft is not None  # every fit of Grove has them
     return soft
 
 
 def merged(fitted: Fitted, groups: Sequence[tuple[int, ...]], loss: float) -> Fitted:
-    """What is kept of a fit after clusters were merged; ``loss`` is the evidence that this loses, in nats."""
+    """Fitted state after clusters were merged; ``loss`` is the evidence lost, in nats."""
     outcome, soft = fitted.outcome, _soft_counts(fitted)
     if len(groups) == outcome.k:
         return fitted
     facts = dict(outcome.facts)
-    lower = loss * WHOLE / float(soft.sizes.sum())
+    lower = loss * FULL_SHARE / float(soft.sizes.sum())
     facts |= {name: facts[name] - lower for name in ("density_low", "density_high")}
-    own = np.full((len(groups), *fitted.quartiles.shape[1:]), np.nan)  # of several parts they are not known
+    quartiles = np.full(
+        (len(groups), *fitted.quartiles.shape[1:]), np.nan
+    )  # unknown if a cluster has several parts
     for at, group in enumerate(groups):
         if len(group) == 1:
-            own[at] = fitted.quartiles[group[0]]
+            quartiles[at] = fitted.quartiles[group[0]]
     names = {at: name for at, group in enumerate(groups) if (name := _merged_name(group, fitted.names))}
     counts = pooled(outcome.counts, groups)
-    return _with_clusters(replace(fitted, quartiles=own), facts, pooled(soft, groups), counts, names)
+    return _with_clusters(replace(fitted, quartiles=quartiles), facts, pooled(soft, groups), counts, names)
 
 
 def pooled(counts: Counts, groups: Sequence[tuple[int, ...]]) -> Counts:
@@ -272,28 +272,28 @@ def pooled(counts: Counts, groups: Sequence[tuple[int, ...]]) -> Counts:
 
 
 def _merged_name(group: tuple[int, ...], names: Mapping[int, str]) -> str | None:
-    own = [names[cluster] for cluster in group if cluster in names]
-    return shortened(" + ".join(own), LONGEST) if len(own) == len(group) else None
+    part_names = [names[cluster] for cluster in group if cluster in names]
+    return shortened(" + ".join(part_names), LONGEST) if len(part_names) == len(group) else None
 
 
 def _with_clusters(
     fitted: Fitted, facts: Mapping[str, float], soft: Counts, counts: Counts, names: Mapping[int, str]
 ) -> Fitted:
-    """A fit with other clusters, of which the soft counts and the counts of labels are given."""
+    """Fitted state with other clusters, given their soft counts and counts of labels."""
     past, schema = fitted.outcome, fitted.schema
     facts = {**facts, "free_sizes": 1.0, **dict.fromkeys(("evidence", "gain", "certainty"), math.nan)}
-    kept = dict(past.shared)
-    mixture, shared = Mixture.of_fit(schema, soft, kept, facts), SharedCounts.of(soft)
+    arrays = dict(past.shared)
+    mixture, shared = Mixture.of_fit(schema, soft, arrays, facts), SharedCounts.of(soft)
     if mixture.forest is not None:  # the same columns stay tied
-        forest = mixture.forest_of(soft, kept["pair_counts"])
-        mixture, kept["lift"] = replace(mixture, forest=forest), forest.tied.lift
+        forest = mixture.forest_of(soft, arrays["pair_counts"])
+        mixture, arrays["lift"] = replace(mixture, forest=forest), forest.tied.lift
     outcome = replace(
         past,
         scores=mixture.scores(shared),
         counts=counts,
         centers=most_frequent(mixture.log_shares(shared), schema.axis),
         cost=math.nan,
-        shared=kept,
+        shared=arrays,
         facts=facts,
         soft=soft,
         labels=None,
@@ -304,16 +304,16 @@ def _with_clusters(
 
 
 def split(fitted: Fitted, cluster: int, parts: Counts) -> Fitted:
-    """What is kept of a fit after one cluster was replaced by parts, with these soft counts."""
+    """Fitted state after one cluster was replaced by parts with these soft counts."""
     outcome, soft = fitted.outcome, _soft_counts(fitted)
     k, scale = soft.k, float(soft.sizes[cluster]) / float(parts.sizes.sum())
     places = np.array([cluster, *range(k, k + parts.k - 1)])
     together = [
-        np.concatenate([whole, np.zeros_like(own[1:])])
-        for whole, own in zip(soft.arrays, parts.arrays, strict=True)
+        np.concatenate([before, np.zeros_like(part[1:])])
+        for before, part in zip(soft.arrays, parts.arrays, strict=True)
     ]
-    for whole, own in zip(together, parts.times(scale).arrays, strict=True):
-        whole[places] = own
+    for before, part in zip(together, parts.times(scale).arrays, strict=True):
+        before[places] = part
     finer = Counts.from_arrays(together)
     called = all_names(fitted.names, k)[cluster]
     ends = [ascii_lowercase[at] if parts.k <= len(ascii_lowercase) else f".{at + 1}" for at in range(parts.k)]
@@ -323,15 +323,12 @@ def split(fitted: Fitted, cluster: int, parts: Counts) -> Fitted:
         for place, end in zip(places, ends, strict=True)
     }
     blank = np.full((finer.k, *fitted.quartiles.shape[1:]), np.nan)
-    # Replaced once the rows are labelled; a cluster without rows could not be kept in a file.
+    # Replaced once the rows are labelled; a model file cannot contain a cluster without rows.
     return _with_clusters(replace(fitted, quartiles=blank), outcome.facts, finer, finer, names)
 
 
 def weighted_engine(model: Any, X: Any, sample_weight: Any) -> tuple[Engine, float]:
-    """The rows of a table with weights, in units, and the units that make a weight of 1.
-
-    Weights are an array, or the name of a column wherever the rows are.
-    """
+    """The weighted rows of a table (by an array or a column's name), and the units per weight of 1."""
     if sample_weight is None:
         return model._engine(X), 1.0
     source = opener_for(X)
@@ -360,15 +357,15 @@ def _with_units(rows: Rows, units: IntArray | None) -> LocalEngine:
 
 
 def _on_rows(fitted: Fitted, problem: Problem, before: Fitted) -> Fitted:
-    """What is kept of a fit, with counts of labels and evidence on the rows of a table."""
+    """Fitted state with counts of labels and evidence computed on a table."""
     outcome, mixture = fitted.outcome, mixture_of(fitted)
     engine, units = problem.engine, problem.units_per_weight
     counts, _ = hard_counts(engine, MixtureFit(mixture, SharedCounts.of(_soft_counts(fitted)), 0.0))
     shares = to_fixed_point_shares(outcome.scores, engine.axis)
     shared = shares.folded(engine.total(_counted_by_share, shares))
-    fit = with_evidence(engine, MixtureFit(replace(mixture, units=WHOLE * units), shared, 0.0))
+    fit = with_evidence(engine, MixtureFit(replace(mixture, units=FULL_SHARE * units), shared, 0.0))
     rows = int(counts.sizes.sum())
-    certain = int(engine.total(largest_shares, shares)[0]) / (WHOLE * rows)
+    certain = int(engine.total(largest_shares, shares)[0]) / (FULL_SHARE * rows)
     past, weight = before.outcome, rows / units
     # Evidence of a single cluster on the same rows, if these are as many as at fit.
     weight_before = float(before.in_weights(past.counts.sizes).sum())
@@ -385,7 +382,7 @@ def _on_rows(fitted: Fitted, problem: Problem, before: Fitted) -> Fitted:
         "density_high": high,
     }
     outcome = replace(outcome, counts=counts, facts=facts, cost=-fit.evidence)
-    there = np.flatnonzero(counts.sizes > 0).tolist()  # a part may be the most probable one of no row
+    there = np.flatnonzero(counts.sizes > 0).tolist()  # a part may not be the most probable one of any row
     names = {at: fitted.names[cluster] for at, cluster in enumerate(there) if cluster in fitted.names}
     outcome, quartiles = outcome.without_empty(), fitted.quartiles[there]
     return replace(
@@ -407,9 +404,9 @@ def _parts(model: Grove, engine: Engine, units: float, cluster: int, n_clusters:
     fitted = model._fitted
     problem = model._problem_of(engine)
     block = problem.some_rows(SPLIT_ROWS if engine.rows_in_memory() is None else engine.n_rows, 0)
-    own = posterior(block, to_fixed_point(fitted.outcome.scores, engine.axis))[:, cluster]
+    memberships = posterior(block, to_fixed_point(fitted.outcome.scores, engine.axis))[:, cluster]
     fine = min(float(PARTS_OF_A_ROW), MOST_UNITS / float(block.row_weights.sum()))
-    weights = np.rint(own * block.row_weights * fine).astype(np.int64)
+    weights = np.rint(memberships * block.row_weights * fine).astype(np.int64)
     inside = weights > 0
     inner = clone(model).set_params(n_clusters=n_clusters, categorical_features=None)
     rows = int(inside.sum())
@@ -422,10 +419,10 @@ def _parts(model: Grove, engine: Engine, units: float, cluster: int, n_clusters:
         return None
     settings = inner._with_search(inner._table_settings(), problem.random_state)
     weighted = replace(block.take(np.flatnonzero(inside)), weights=weights[inside])
-    kept = LocalEngine(Rows(engine.axis, [weighted]), model.n_jobs)
+    rows_engine = LocalEngine(Rows(engine.axis, [weighted]), model.n_jobs)
     problem = replace(
         problem,
-        engine=kept,
+        engine=rows_engine,
         n_clusters=wanted,
         units_per_weight=units * fine,
         search_rows=settings.search_rows or rows,

@@ -1,12 +1,12 @@
-"""Columns of noise: if most columns are associated with no other, clusters are sought in some columns only.
+"""Selection of columns: if most columns are noise, clusters are searched in a subset of the columns.
 
-Under local independence a column that is associated with no other column cannot tell clusters apart.
-Hundreds of such columns hide those that do, so columns are chosen by the evidence of all columns together: a
-column either differs between clusters or has one distribution for all of them.
+Under local independence, a column that is not associated with any other column does not differ between
+clusters. Hundreds of such columns mask the informative ones, so columns are selected by the evidence of all
+columns together: a column either differs between clusters or has the same distribution in all of them.
 
-A column of identifiers or free text is left out at once: a category that no other row has tells nothing about
-the others, and each would cost as much as a frequent one. So is a number that rises or falls with another
-one: both would make clusters of that number alone.
+Columns of identifiers or free text are left out first: a category with a single row carries no information
+about other rows. So is a number with a rank correlation near 1 or -1 with another one: the two would form
+clusters of that number alone.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.joined import JoinedAxis
 
 LEVEL = 0.05  # false discovery rate of associations
-FEWEST = 3  # columns that clusters are sought in: latent classes are not identified by fewer
-FEWEST_COLUMNS = 2 * FEWEST  # of a table from which columns are chosen
-# Of all columns, whose pairs are counted for the screening: that many, or more if there are few rows.
+FEWEST = 3  # fewest columns to search in: latent classes are not identified with fewer
+FEWEST_COLUMNS = 2 * FEWEST  # fewest columns of a table for selection
+# Screening counts the pairs of all categories if there are at most that many, or few enough rows.
 MOST_CATEGORIES, MOST_ONES, MOST_PRODUCTS = 4000, 5e7, 1e11
-QUARTERS = 4  # bins of a number for the screening
-ROUNDS = 5  # of choosing columns and fitting again
-MOSTLY_SINGLE = 0.75  # share of the rows with a category of their own, from which a column is one of names
-FEWEST_NAMES = 64  # categories that such a column has more of
-FEWEST_ROWS = 100  # that differ without such columns
+QUARTERS = 4  # bins of a number for screening
+ROUNDS = 5  # rounds of selecting columns and fitting again
+MOSTLY_SINGLE = 0.75  # share of rows with a unique category from which a column is one of names
+FEWEST_NAMES = 64  # fewest categories of such a column
+FEWEST_ROWS = 100  # fewest distinct rows without such columns
 RISING = 0.98  # rank correlation from which a number repeats another
-NEARLY_RISING = 0.9  # the same where a library that rounds in its own way has added up
+NEARLY_RISING = 0.9  # the same, for sums that a library rounded in its own order
 
 
 def associated_columns(table: SearchTable) -> IntArray | None:
-    """Columns, then numbers, that are associated with another one; None if that was not looked at.
+    """Columns, then numbers, that are associated with another one; None if not tested.
 
-    All columns if half of them certainly are: then none is chosen, and which they are does not matter.
+    All columns if at least half of them are: then no columns are selected.
     """
     block, axis = with_quarters(table.block, table.axis)
     if axis.n_columns < FEWEST_COLUMNS or not _few_enough(len(block), axis):
@@ -100,7 +100,7 @@ def _pairs_by_column(table: SearchTable, block: Block, axis: Axis) -> Callable[[
 
 
 def left_out_columns(table: SearchTable, repeats: Sequence[tuple[int, int]]) -> IntArray:
-    """Columns of names, and numbers that repeat others; none if little is left without them."""
+    """Columns of names, and numbers that repeat others; empty if too little would be left."""
     numbers = [column_of_number(column, table) for column, _ in repeats]
     columns = np.union1d(columns_of_names(table), np.asarray(numbers, dtype=np.int64))
     if not len(columns) or len(table.on(columns_beside(columns, table)).block) < FEWEST_ROWS:
@@ -109,22 +109,22 @@ def left_out_columns(table: SearchTable, repeats: Sequence[tuple[int, int]]) -> 
 
 
 def columns_of_names(table: SearchTable) -> IntArray:
-    """Columns in which most rows have a category that no other row has.
+    """Columns in which most rows have a unique category.
 
     Over the whole table; a row of weight 2 counts as two.
     """
     axis, counts = table.axis.base, table.totals.by_category[0]
     single = np.where(counts <= table.units_per_weight, counts, 0)
-    rows, own = (axis.by_column(each[None, :])[0] for each in (counts, single))
+    rows, singles = (axis.by_column(each[None, :])[0] for each in (counts, single))
     many = np.bincount(axis.column_of, counts > 0, axis.n_columns) > FEWEST_NAMES
-    return np.flatnonzero(many & (own >= MOSTLY_SINGLE * rows))
+    return np.flatnonzero(many & (singles >= MOSTLY_SINGLE * rows))
 
 
 def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
     """Numbers that rise or fall with an earlier one, and that one, by their number among the numbers.
 
-    They do if their rank correlation in the rows of the search is at least .98; of several the first stays.
-    Numbers that became bins follow the others, and are compared by their bins.
+    The rank correlation in the rows of the search must be at least .98; the first of several stays.
+    Numbers that became bins come last, and are compared by their bins.
     """
     numbers, weights = numbers_and_bins(table), table.block.row_weights.astype(np.float64)
     n = numbers.shape[1]
@@ -134,14 +134,14 @@ def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
     known, squares = (~np.isnan(numbers)).astype(np.float64), ranks * ranks
     lengths = (squares * weights[:, None]).T @ known
     near = np.abs((ranks * weights[:, None]).T @ ranks) >= NEARLY_RISING * np.sqrt(lengths * lengths.T)
-    found: dict[int, int] = {}
+    repeats: dict[int, int] = {}
     for column in range(n):
         for other in np.flatnonzero(near[:column, column]):
             one = int(other)
-            if one not in found and abs(_correlation(ranks, known, weights, column, one)) >= RISING:
-                found[column] = one
+            if one not in repeats and abs(_correlation(ranks, known, weights, column, one)) >= RISING:
+                repeats[column] = one
                 break
-    return tuple(found.items())
+    return tuple(repeats.items())
 
 
 def bins_of(table: SearchTable) -> list[int]:
@@ -165,7 +165,7 @@ def numbers_and_bins(table: SearchTable) -> FloatArray:  # (n, numbers and colum
 
 
 def centred_ranks(column: FloatArray, weights: FloatArray) -> FloatArray:  # (n,)
-    """Ranks of the known numbers by weight, equal ones sharing theirs, around their mean; 0 where missing."""
+    """Weighted ranks of the non-missing numbers, centred, with mean ranks for ties; 0 if missing."""
     known = ~np.isnan(column)
     _, place = np.unique(column[known], return_inverse=True)
     heavy = np.bincount(place, weights[known])
@@ -175,7 +175,7 @@ def centred_ranks(column: FloatArray, weights: FloatArray) -> FloatArray:  # (n,
 
 
 def _correlation(ranks: FloatArray, known: FloatArray, weights: FloatArray, one: int, other: int) -> float:
-    """Of two numbers' ranks, over the rows that have both."""
+    """Correlation of two numbers' ranks, over the rows that have both."""
     both = known[:, one] * known[:, other] * weights
     rows = float(both.sum())
     if not rows > 0:
@@ -275,21 +275,21 @@ class Selection:
 
     table: SearchTable
     screened: IntArray  # columns, then numbers, that are associated with others
-    # The best fit on some of the columns; None if these do not tell so many clusters apart.
+    # The best fit on a subset of the columns; None if it cannot have that many clusters.
     fit_on: Callable[[IntArray], MixtureFit | None]
     mixtures: Sequence[Mixture]  # of all columns, one per prior strength
 
     def best(self) -> MixtureFit:
-        """The fit, on all columns, of the set of columns with the most evidence for all."""
+        """The fit on all columns whose selected columns give the most evidence."""
         everything = np.arange(self._n_columns)
-        best, tried = self._of_all(everything), {tuple(everything)}
+        best, subsets = self._of_all(everything), {tuple(everything)}
         assert best is not None  # the rows of all columns were counted before
         for first in (self._gaining(best), self.screened):
             columns = first
             for _ in range(ROUNDS):
-                if len(columns) < FEWEST or tuple(columns) in tried:
+                if len(columns) < FEWEST or tuple(columns) in subsets:
                     break
-                tried.add(tuple(columns))
+                subsets.add(tuple(columns))
                 fit = self._of_all(columns)
                 if fit is None:
                     break
@@ -314,7 +314,7 @@ class Selection:
         return self.table.axis.n_columns + int(self.table.block.numbers.shape[1])
 
     def _of_all(self, columns: IntArray) -> MixtureFit | None:
-        """The best fit on some columns, with the others as common to all clusters."""
+        """The best fit on some columns; the others have one distribution in all clusters."""
         fit = self.fit_on(columns)
         if fit is None:
             return None
@@ -326,7 +326,7 @@ class Selection:
         return replace(with_common(fit, columns, self.table), evidence=evidence)
 
     def _of_one(self, columns: IntArray) -> float:
-        """Evidence of some columns in a single cluster, under the prior strength that suits them best."""
+        """Evidence of some columns in a single cluster, under their best prior strength."""
         return max(float(part[columns].sum()) for part in self._by_prior)
 
     @cached_property
@@ -344,7 +344,7 @@ class Selection:
 
 
 def with_common(fit: MixtureFit, columns: IntArray, table: SearchTable) -> MixtureFit:
-    """A fit on some columns as a fit on all, of which the others are common to all clusters."""
+    """A fit on some columns, extended to all; the others have one distribution in all clusters."""
     scores = on_all_columns(fit.mixture.scores(fit.shared), columns, table)
     fixed = to_fixed_point_shares(scores, table.axis)
     shared = fixed.folded(share_and_count(table.block, None, fixed, False)[0])
@@ -361,15 +361,15 @@ def with_common(fit: MixtureFit, columns: IntArray, table: SearchTable) -> Mixtu
 
 
 def on_all_columns(scores: Scores, columns: IntArray, table: SearchTable) -> Scores:
-    """Scores on some columns as scores on all, of which the others cost nothing."""
+    """Scores on some columns, extended to all; the others cost nothing."""
     axis, k = table.axis.base, scores.k
     categorical = columns[columns < axis.n_columns]
     numeric = columns[columns >= axis.n_columns] - axis.n_columns
     costs = np.zeros((axis.length, k))
     costs[np.isin(axis.column_of, categorical)] = scores.table
     numbers = [np.zeros((k, table.block.numbers.shape[1])) for _ in range(3)]
-    for own, part in zip(numbers, (scores.means, scores.scale, scores.level), strict=True):
-        own[:, numeric] = part
+    for values, part in zip(numbers, (scores.means, scores.scale, scores.level), strict=True):
+        values[:, numeric] = part
     parents = np.full(axis.n_columns, -1)
     if scores.parents:
         above = np.asarray(scores.parents)

@@ -20,9 +20,9 @@ from catalpa.steps.counts import Counts, cooccurrences, count_all, summed_by_pla
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 MOST_AXES = 20
-RUNS = 10  # of k-means on the leading axes; the best is kept
+RUNS = 10  # runs of k-means on the leading axes; the best is used
 MOST_WEIGHT = 2.0**24  # of all rows, so that sums of products stay exact
-MOST_PRODUCTS = 1500  # categories up to which how often each two meet is counted once for all
+MOST_PRODUCTS = 1500  # categories up to which co-occurrences are counted once
 NUMBER_BITS = 10  # of a standardised number's fraction, for the same reason
 DISTANCE_BITS = 24  # of squared distances between points
 MAX_ITER = 100
@@ -31,19 +31,19 @@ FAR_BITS = 6  # of a distance with numbers in it
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Hard clusters to begin from, as counts."""
+    """Initial hard clusters, as counts."""
 
     block: Block  # the rows of the search, distinct, with their weights
     axis: Axis
     marginals: Marginals
-    open_engine: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
-    together: IntArray | None = None  # (V, V); weight of the rows that have both of two categories, if known
-    left_out: tuple[int, ...] = ()  # categorical columns that the leading axes take no notice of
+    open_engine: Callable[[Block], Engine]  # creates an engine for rows in memory
+    together: IntArray | None = None  # (V, V); co-occurrence counts, if available
+    left_out: tuple[int, ...] = ()  # categorical columns ignored by the leading axes
     runs: int = RUNS
 
     @cached_property
     def weights(self) -> IntArray:
-        """Weights of the rows, made lighter where all together are too heavy for exact sums."""
+        """Weights of the rows, reduced if their sum is too large for exact sums."""
         weights = self.block.row_weights
         factor = MOST_WEIGHT / float(weights.sum())
         return weights if factor >= 1.0 else np.maximum(np.rint(weights * factor), 1.0).astype(np.int64)
@@ -75,26 +75,26 @@ class Starts:
     def spectral(self, k: int, rng: np.random.Generator) -> Counts:
         """k-means on the rows' coordinates of multiple correspondence analysis, the best of some runs."""
         points = self._points(k)
-        placed = points.points(self.block, self.axis)
-        largest = float(np.abs(placed).max(initial=0.0))
-        if not placed.shape[1] or largest == 0.0:
+        positions = points.points(self.block, self.axis)
+        largest = float(np.abs(positions).max(initial=0.0))
+        if not positions.shape[1] or largest == 0.0:
             return self.plus_plus(k, rng)
-        whole = np.rint(placed * 2.0 ** (17 - int(np.frexp(largest)[1])))
-        lengths = (whole * whole).sum(axis=1)
+        grid = np.rint(positions * 2.0 ** (17 - int(np.frexp(largest)[1])))
+        lengths = (grid * grid).sum(axis=1)
         drop = 2.0 ** -max(int(np.frexp(4.0 * float(lengths.max()))[1]) - DISTANCE_BITS, 0)
 
-        away = partial(point_distances, np.ascontiguousarray(whole.T), drop=drop)
+        away = partial(point_distances, np.ascontiguousarray(grid.T), drop=drop)
         best: tuple[float, Counts] | None = None
         for _ in range(self.runs):
             chosen, _ = kmeans_plus_plus_rows(away, self.weights, k, rng)
-            if len(chosen) < k:  # rows that differ may lie in one place on so few axes
+            if len(chosen) < k:  # different rows may have the same coordinates on few axes
                 return self.plus_plus(k, rng)
-            rest = settle(
-                self.engine, points, placed[chosen], max_iter=MAX_ITER, refill=reseed_empty, phase="start"
+            result = settle(
+                self.engine, points, positions[chosen], max_iter=MAX_ITER, refill=reseed_empty, phase="start"
             )
-            held = points.between_cluster_inertia(rest.counts)
-            if best is None or held > best[0] * (1.0 + 1e-9):
-                best = held, rest.counts
+            inertia = points.between_cluster_inertia(result.counts)
+            if best is None or inertia > best[0] * (1.0 + 1e-9):
+                best = inertia, result.counts
         assert best is not None
         return self._in_true_weights(best[1])
 
@@ -105,15 +105,15 @@ class Starts:
     def _points(self, k: int) -> RowPoints:
         """Vectors of the categories and numbers on the leading axes."""
         places, features, most = self._features
-        placed = coordinates(features, max(min(k - 1, MOST_AXES, most), 0))
-        vectors = np.zeros((self.axis.base.length, placed.shape[1]))
-        vectors[places] = placed[: len(places)]
+        positions = coordinates(features, max(min(k - 1, MOST_AXES, most), 0))
+        vectors = np.zeros((self.axis.base.length, positions.shape[1]))
+        vectors[places] = positions[: len(places)]
         marginals = self.marginals
-        return RowPoints(self.axis, vectors, placed[len(places) :], marginals.middle, marginals.spread)
+        return RowPoints(self.axis, vectors, positions[len(places) :], marginals.middle, marginals.spread)
 
     @cached_property
     def _features(self) -> tuple[IntArray, Features, int]:
-        """Places of the categories that take part, how features go together, and how many axes there are."""
+        """Places of the categories used, the features, and the number of axes."""
         base, total = self.axis.base, float(self.weights.sum())
         light = self.light
         counts = count_all(light, self.axis).by_category[0]
@@ -139,11 +139,11 @@ class Starts:
         at[places] = np.arange(len(places))
         wide = np.full(self.axis.length, -1)
         wide[self.axis.category_places] = at
-        found = wide[self.block.codes.astype(np.int64) + self.axis.offsets[:-1]]
-        rows = np.broadcast_to(np.arange(len(found))[:, None], found.shape)
-        held = found >= 0
-        shape = (len(found), len(places))
-        return csr_array((np.ones(int(held.sum())), (rows[held], found[held])), shape=shape)
+        places_of_row = wide[self.block.codes.astype(np.int64) + self.axis.offsets[:-1]]
+        rows = np.broadcast_to(np.arange(len(places_of_row))[:, None], places_of_row.shape)
+        present = places_of_row >= 0
+        shape = (len(places_of_row), len(places))
+        return csr_array((np.ones(int(present.sum())), (rows[present], places_of_row[present])), shape=shape)
 
     def _with_numbers(self, products: FloatArray, places: IntArray, total: float) -> FloatArray:
         """Mean products of categories, then numbers, with each other."""
@@ -159,7 +159,7 @@ class Starts:
 def point_distances(points: FloatArray, rows: IntArray, drop: float) -> IntArray:  # (rows, n) int64
     """Whole parts of ``drop`` times the squared distances of points from some of them.
 
-    ``points`` (axes, n) are whole numbers, so that sums of their squares are exact in any order.
+    ``points`` (axes, n) are integers, so that sums of squares are exact in any order.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def point_distances(points: FloatArray, rows: IntArray, drop: float) -> IntArray
 def cell_distances(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray:  # (rows, n) int64
     """Squares of the number of cells that differ, of all rows from some of them.
 
-    ``codes`` (columns, n) and ``numbers`` (numeric, n) have a row's cells one below the other. Numbers add a
+    ``codes`` (columns, n) and ``numbers`` (numeric, n) have one column per row of the table. Numbers add a
     quarter of their squared difference, at most 1 each; with numbers, distances are in ``2 ** -6``.
 
     Examples
@@ -204,8 +204,8 @@ def _cell_distances(codes: IntArray, numbers: FloatArray, rows: IntArray) -> Int
     for column in numbers:
         apart = column - column[rows][:, None]
         away += np.minimum(1.0, apart * apart / 4.0)
-    whole = np.rint(away * 2.0**FAR_BITS if len(numbers) else away).astype(np.int64)
-    return np.asarray(whole * whole)
+    distances = np.rint(away * 2.0**FAR_BITS if len(numbers) else away).astype(np.int64)
+    return np.asarray(distances * distances)
 
 
 def kmeans_plus_plus_rows(
@@ -219,23 +219,23 @@ def kmeans_plus_plus_rows(
     sums fit into 64 bits. ``nearest`` (n,) is an index of ``chosen``; ties go to the first.
     """
     tries = 2 + math.floor(math.log(k))
-    chosen = [_drawn(weights, 1, rng)[0]]
+    chosen = [_weighted_sample(weights, 1, rng)[0]]
     least = away(np.array(chosen))[0]
     nearest = np.zeros(len(weights), dtype=np.int64)
     while len(chosen) < k:
         potential = least * weights
         if not potential.any():
             break
-        drawn = _drawn(potential, tries, rng)
-        near = np.minimum(away(drawn), least)
+        candidates = _weighted_sample(potential, tries, rng)
+        near = np.minimum(away(candidates), least)
         best = int((near @ weights).argmin())
         nearest[near[best] < least] = len(chosen)
         least = near[best]
-        chosen.append(int(drawn[best]))
+        chosen.append(int(candidates[best]))
     return np.array(chosen), nearest
 
 
-def _drawn(lengths: IntArray, times: int, rng: np.random.Generator) -> IntArray:
+def _weighted_sample(lengths: IntArray, times: int, rng: np.random.Generator) -> IntArray:
     """Rows sampled with probability proportional to ``lengths``."""
     ends = np.cumsum(lengths)
     return np.searchsorted(ends, rng.integers(int(ends[-1]), size=times), side="right")

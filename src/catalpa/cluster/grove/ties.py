@@ -1,7 +1,7 @@
-"""Columns that repeat each other: the forest of tied columns, learned from pairs of categories.
+"""Dependent columns: the forest of tied columns, learned from pairs of categories.
 
-Two columns are tied if their pairs have a law of their own beyond what the clusters explain. Since the
-responsibilities of a row add up to 1, the pairs of the whole table are all that is needed: no pass over rows.
+Two columns are tied if they depend on each other beyond what the clusters explain. The responsibilities of a
+row add up to 1, so the pairs of the whole table are enough, without a pass over the rows.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from catalpa.table.joined import JoinedAxis
 class PairCounts:
     """How often every two categories occur together in the rows of the search, in rows: the Burt matrix."""
 
-    whole: Axis  # of all columns, without special places
+    full_axis: Axis  # of all columns, without special places
     columns: IntArray  # those that may be tied, in order
     counts: FloatArray  # (places, places); over the categories of these columns
-    aside: int = 0  # columns that take no part, and were not looked at
+    aside: int = 0  # columns that were excluded and not tested
 
     @cached_property
     def axis(self) -> Axis:
         """Places of the columns that may be tied."""
-        return Axis(tuple(self.whole.sizes[column] for column in self.columns))
+        return Axis(tuple(self.full_axis.sizes[column] for column in self.columns))
 
     @cached_property
     def _places(self) -> IntArray:
-        """Where their categories are on the axis of all columns."""
-        return np.flatnonzero(np.isin(self.whole.column_of, self.columns))
+        """Places of their categories on the axis of all columns."""
+        return np.flatnonzero(np.isin(self.full_axis.column_of, self.columns))
 
     @property
     def price(self) -> float:
-        """Nats for having looked at all pairs of columns."""
-        n = self.whole.n_columns - self.aside
+        """Penalty in nats for testing all pairs of columns."""
+        n = self.full_axis.n_columns - self.aside
         return float(log(np.array(max(n * (n - 1) / 2.0, 1.0))))
 
     def of_pair(self, one: int, other: int) -> FloatArray:
@@ -53,10 +53,10 @@ class PairCounts:
         return self.counts[starts[one] : starts[one + 1], starts[other] : starts[other + 1]]
 
     def gains(self, shares: FloatArray, weights: FloatArray) -> FloatArray:  # (columns, columns)
-        """Evidence in nats for a law of its own of every two columns, above the diagonal.
+        """Evidence in nats for the dependence of every two columns, above the diagonal.
 
-        ``shares`` (k, places) and ``weights`` (k,), which add up to 1, are those of clusters. A gain that is
-        not above 0 may be a bound of it only.
+        ``shares`` (k, places) and ``weights`` (k,), which add up to 1, are those of clusters. A gain of 0 or
+        less may be an upper bound.
         """
         level, n = compiled.core_level(), len(self.columns)
         gains = np.full((n, n), -np.inf)
@@ -68,7 +68,9 @@ class PairCounts:
             for other in range(one + 1, n):
                 counts, strength = self.of_pair(one, other), self.strength(one, other)
                 if 0 < strength <= _summed(counts):
-                    expected = expected_pairs(self._own(shares, one), self._own(shares, other), weights)
+                    expected = expected_pairs(
+                        self._column_shares(shares, one), self._column_shares(shares, other), weights
+                    )
                     gains[one, other] = pair_gain(counts, expected, strength, self.price)
         return gains
 
@@ -83,30 +85,32 @@ class PairCounts:
         axis = self.axis
         return [int(many) for many in np.bincount(axis.column_of, np.diag(self.counts) > 0, axis.n_columns)]
 
-    def _own(self, shares: FloatArray, column: int) -> FloatArray:
+    def _column_shares(self, shares: FloatArray, column: int) -> FloatArray:
         return shares[:, self.axis.offsets[column] : self.axis.offsets[column + 1]]
 
     def forest(self, shares: FloatArray, weights: FloatArray) -> TiedForest | None:
         """The tied columns given shares (k, V) and weights (k,) of clusters; None if there are none."""
-        shares, n = np.ascontiguousarray(shares[:, self._places]), self.whole.n_columns
+        shares, n = np.ascontiguousarray(shares[:, self._places]), self.full_axis.n_columns
         gains = self.gains(shares, weights)
-        found = np.argwhere(gains > 0)
-        order = np.lexsort((found[:, 1], found[:, 0], -gains[tuple(found.T)]))
-        edges = spanning_forest([(int(one), int(other)) for one, other in found[order]], len(self.columns))
+        pairs = np.argwhere(gains > 0)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0], -gains[tuple(pairs.T)]))
+        edges = spanning_forest([(int(one), int(other)) for one, other in pairs[order]], len(self.columns))
         if not edges:
             return None
-        joined = JoinedAxis(self.whole, self._parents(edges, n))
+        joined = JoinedAxis(self.full_axis, self._parents(edges, n))
         number = {int(column): at for at, column in enumerate(self.columns)}
         lift = np.empty(joined.pairs)
         for column, parent, part in joined.parts():
-            own, above = number[column], number[parent]
-            expected = expected_pairs(self._own(shares, above), self._own(shares, own), weights)
-            strength = max(self.strength(above, own), 1.0)
-            lift[part] = lift_of(self.of_pair(above, own), expected, strength).ravel()
+            child, above = number[column], number[parent]
+            expected = expected_pairs(
+                self._column_shares(shares, above), self._column_shares(shares, child), weights
+            )
+            strength = max(self.strength(above, child), 1.0)
+            lift[part] = lift_of(self.of_pair(above, child), expected, strength).ravel()
         return TiedForest(TiedColumns(joined, lift), self.price)
 
     def repeated(self, forest: TiedForest) -> tuple[int, ...]:
-        """Tied columns of which much is known once their parent's category is."""
+        """Tied columns that their parent's category largely determines."""
         number = {int(column): at for at, column in enumerate(self.columns)}
         return tuple(
             column
@@ -116,21 +120,21 @@ class PairCounts:
 
     def _parents(self, edges: Sequence[tuple[int, int]], n: int) -> tuple[int, ...]:
         parents = [-1] * n
-        for own, above in enumerate(parents_of(edges, len(self.columns))):
+        for child, above in enumerate(parents_of(edges, len(self.columns))):
             if above >= 0:
-                parents[self.columns[own]] = int(self.columns[above])
+                parents[self.columns[child]] = int(self.columns[above])
         return tuple(parents)
 
 
 def expected_pairs(one: FloatArray, other: FloatArray, weights: FloatArray) -> FloatArray:  # (u, v)
-    """e(u, v): shares of pairs of categories if the clusters explain everything; shares (k, u) and (k, v)."""
+    """e(u, v): expected shares of pairs under independence within clusters; shares (k, u) and (k, v)."""
     each = (weights[:, None] * one)[:, :, None] * other[:, None, :]
     expected = in_order(each, 0)
     return np.asarray(expected / _summed(expected))
 
 
 def pair_gain(counts: FloatArray, expected: FloatArray, strength: float, price: float) -> float:
-    """Evidence for a law of its own of two columns, minus ``price``; a bound if that is not above 0."""
+    """Evidence for the dependence of two columns, minus ``price``; an upper bound if 0 or less."""
     logs, rows = log(np.ascontiguousarray(expected)), _summed(counts)
     likelihood = _summed(counts * logs)
     many = log(np.where(counts > 0, counts, 1.0))
@@ -141,7 +145,7 @@ def pair_gain(counts: FloatArray, expected: FloatArray, strength: float, price: 
 
 
 def exact_gain(counts: FloatArray, expected: FloatArray, strength: float, price: float) -> float:
-    """The same, exact whatever its sign."""
+    """The same, exact for any sign."""
     rows, prior = _summed(counts), strength * expected
     likelihood = _summed(counts * log(np.ascontiguousarray(expected)))
     gained = _summed(log_gamma(counts + prior) - log_gamma(prior))
@@ -219,7 +223,7 @@ def parents_of(edges: Sequence[tuple[int, int]], n: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class TiedForest:
-    """Tied columns, and the price of having looked for them."""
+    """Tied columns, and the penalty for having searched for them."""
 
     tied: TiedColumns
     price: float = 0.0  # of an edge, in nats
@@ -233,7 +237,7 @@ class TiedForest:
         return self.tied.joined.edges
 
     def refreshed(self, pairs: FloatArray, shares: FloatArray, weights: FloatArray) -> TiedForest:
-        """The same columns tied, with the lift that pooled pairs (pairs,), in rows, show now."""
+        """The same ties with the lift estimated from pooled pairs (pairs,), in rows."""
         joined, lift = self.tied.joined, np.empty(self.tied.joined.pairs)
         places = list(joined.plain.slices())
         for column, parent, part in joined.parts():
@@ -247,9 +251,9 @@ class TiedForest:
     ) -> list[float]:
         """gain' of every edge: evidence of the pairs beyond that of independent columns, in nats.
 
-        The gain of the pooled pairs, and what the lift gains inside clusters beyond that. ``pairs`` (k,
-        pairs) are counts in rows; ``shares`` (k, V) and ``conditional`` (k, pairs) the estimates;
-        ``weights`` (k,) add up to 1.
+        The gain of the pooled pairs, plus the gain of the lift inside clusters. ``pairs`` (k, pairs) are
+        counts in rows; ``shares`` (k, V) and ``conditional`` (k, pairs) the estimates; ``weights`` (k,) add
+        up to 1.
         """
         joined, places = self.tied.joined, list(self.tied.joined.plain.slices())
         gains = []
@@ -258,8 +262,8 @@ class TiedForest:
             shape = (one.shape[1], other.shape[1])
             pooled = in_order(pairs[:, part], 0).reshape(shape)
             gain = exact_gain(pooled, expected_pairs(one, other, weights), _strength(pooled), self.price)
-            given = log(conditional[:, part])
+            logs = log(conditional[:, part])
             plain = np.tile(log(np.where(other > 0, other, 1.0)), shape[0])
-            inside = _summed(pairs[:, part] * (given - plain))
+            inside = _summed(pairs[:, part] * (logs - plain))
             gains.append(gain + inside - _summed(pooled * log(self.tied.lift[part].reshape(shape))))
         return gains

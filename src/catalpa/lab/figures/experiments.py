@@ -104,27 +104,27 @@ def _timed_fit(
 ) -> pd.DataFrame:
     (n, columns), (categories, clusters) = size, shape
     planted = make_categorical(n, columns=columns, categories=categories, clusters=clusters)
-    taken, said = float("nan"), ""
+    seconds, message = float("nan"), ""
     try:
         # What a method loads when it is first used is no part of its growth.
         fitted(entry, planted.frame.head(WARM_UP_ROWS), clusters, 0)
         began = time.perf_counter()
         fitted(entry, planted.frame, clusters, 0)
-        taken = time.perf_counter() - began
+        seconds = time.perf_counter() - began
     except Exception as error:  # a method that cannot take a size leaves a gap in the figure
-        said = f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}"
     facts = {"against": against, "method": name, "rows": n, "columns": columns}
-    return pd.DataFrame([{**facts, "seconds": taken, "error": said}])
+    return pd.DataFrame([{**facts, "seconds": seconds, "error": message}])
 
 
 def slopes(frame: pd.DataFrame) -> pd.DataFrame:
     """Exponent of the growth of seconds for each method, by least squares on log axes."""
-    found = []
+    records = []
     for (against, method), part in frame.dropna(subset="seconds").groupby(["against", "method"], sort=False):
         if part[against].nunique() > 1:
             line = np.polyfit(np.log(part[against]), np.log(part["seconds"]), 1)
-            found.append({"against": against, "method": method, "slope": float(line[0])})
-    return pd.DataFrame(found, columns=["against", "method", "slope"])
+            records.append({"against": against, "method": method, "slope": float(line[0])})
+    return pd.DataFrame(records, columns=["against", "method", "slope"])
 
 
 def embedding(protocol: Protocol) -> Pieces:
@@ -187,9 +187,9 @@ def row_distances(model: Any, frame: pd.DataFrame) -> FloatArray:  # (n, n)
     codes = np.concatenate([block.codes for block in encode(frame, model.schema_).rows])
     weights = np.asarray(model.cluster_sizes_, dtype=float) / np.sum(model.cluster_sizes_)
     total = np.zeros((len(codes), len(codes)))
-    for column, own in enumerate(codes.T):
+    for column, cells in enumerate(codes.T):
         averaged = sum(share * relations[at, column].distances for at, share in enumerate(weights))
-        total += np.asarray(averaged)[np.ix_(own, own)]
+        total += np.asarray(averaged)[np.ix_(cells, cells)]
     return total
 
 

@@ -43,15 +43,15 @@ def stored_figures(folder: Path) -> dict[int, pd.DataFrame]:
 
 
 def _relations_note(frame: pd.DataFrame) -> str:
-    found = frame.groupby(["dataset", "strategy"], sort=False)["ACC"].agg(["median", "min", "max"])
+    accuracy = frame.groupby(["dataset", "strategy"], sort=False)["ACC"].agg(["median", "min", "max"])
     strategies = list(frame["strategy"].unique())
     rows = []
     winners = [f"{strategy} on {dataset}" for dataset, strategy in best_random(frame).items()]
     for dataset in frame["dataset"].unique():
-        medians = found.loc[dataset, "median"]
+        medians = accuracy.loc[dataset, "median"]
         cells = [
             Cell(f"{middle:.3f} ({low:.3f} to {high:.3f})", int(middle == medians.max()))
-            for middle, low, high in (found.loc[(dataset, strategy)] for strategy in strategies)
+            for middle, low, high in (accuracy.loc[(dataset, strategy)] for strategy in strategies)
         ]
         rows.append([Cell(str(dataset)), *cells])
     table = to_markdown(Grid("relations", ["data set", *strategies], rows))
@@ -91,22 +91,22 @@ def _convergence_note(frame: pd.DataFrame) -> str:
     head = [
         "data set",
         "reading",
-        "passes of the start",
-        "passes of DISC",
-        "trees relearned",
-        "z higher then",
+        "iterations of the start",
+        "iterations of DISC",
+        "updates of the trees",
+        "z higher afterwards",
     ]
     return (
         "The paper reports that z falls after every update of the trees, and that 20 iterations and 10 "
-        "updates suffice. The passes of the k-modes start count differing cells, which is another "
-        f"objective, and are left out of the drawing.\n\n{markdown(head, rows)}"
+        "updates suffice. The k-modes start is not drawn: its objective, the number of differing cells, is "
+        f"another one.\n\n{markdown(head, rows)}"
     )
 
 
 def _seconds_note(frame: pd.DataFrame) -> str:
     growth = slopes(frame).set_index(["against", "method"])["slope"]
     kinds = [str(kind) for kind in frame["against"].unique()]
-    # Seconds are told at the largest size, where they matter.
+    # Seconds are shown at the largest size, where they matter.
     sizes = {kind: int(frame.loc[frame["against"] == kind, kind].max()) for kind in kinds}
     rows = []
     for method in frame["method"].unique():
@@ -126,10 +126,9 @@ def _seconds_note(frame: pd.DataFrame) -> str:
         [
             "The paper says that the time of DISC grows linearly with rows and with columns. Slopes are "
             "exponents: 1 is linear growth, 2 growth with the square. Seconds are those of one fit of our "
-            "implementations on one computer, and say nothing of the published programs. Below a second, "
-            "what every fit does once flattens the slopes. MCDC is cut short above 50,000 rows, and Grove "
-            "searches on 20,000 rows of a larger table, then passes over all of them: theirs are no growth "
-            "of a single pass.",
+            "implementations on one computer, not of the published programs. Below a second, fixed costs "
+            "flatten the slopes. MCDC stops early above 50,000 rows, and Grove searches on 20,000 rows of a "
+            "larger table: their slopes are not those of a single iteration.",
             _slower(frame),
             markdown(head, rows),
             *(["\n".join(gaps)] if gaps else []),
@@ -139,24 +138,24 @@ def _seconds_note(frame: pd.DataFrame) -> str:
 
 def slower_than_disc(frame: pd.DataFrame) -> dict[str, tuple[list[str], list[str]]]:
     """Of the methods that the paper reports to be slower: those that are so at the largest size, and not."""
-    found = {}
+    by_setting = {}
     for against, names in SLOWER.items():
         part = frame[frame["against"] == against]
         seconds = part[part[against] == part[against].max()].set_index("method")["seconds"].to_dict()
         there = [name for name in names if name in seconds and "DISC" in seconds]
         slower = [name for name in there if seconds[name] > seconds["DISC"]]
-        found[against] = slower, [name for name in there if name not in slower]
-    return found
+        by_setting[against] = slower, [name for name in there if name not in slower]
+    return by_setting
 
 
 def _slower(frame: pd.DataFrame) -> str:
     sentences = []
     for against, (slower, others) in slower_than_disc(frame).items():
-        said = (
+        sentence = (
             f"Of the methods that the paper reports to be slower than DISC with many {against} "
             f"({', '.join(SLOWER[against])}), {len(slower)} of {len(slower) + len(others)} are slower here"
         )
-        sentences.append(f"{said}; not {', '.join(others)}." if others else f"{said}.")
+        sentences.append(f"{sentence}; not {', '.join(others)}." if others else f"{sentence}.")
     return " ".join(sentences)
 
 
@@ -189,8 +188,8 @@ def _seeds_note(frame: pd.DataFrame) -> str:
     places = ranks_of_seeds(frame, known.seeds)
     rows = []
     for dataset in frame["dataset"].unique():
-        own = places[places["dataset"] == dataset].set_index("method").to_dict("index")
-        disc, modes = own["DISC"], own["KMD"]
+        by_method = places[places["dataset"] == dataset].set_index("method").to_dict("index")
+        disc, modes = by_method["DISC"], by_method["KMD"]
         means = [f"{disc[name]:.4f}" for name in ("mean", "low", "high", "script", "printed")]
         rank = f"{disc['rank']}" + (f" ({disc['tied']} tied)" if disc["tied"] > 1 else "")
         beside = [f"{modes['mean']:.4f}", f"{modes['script']:.4f}", f"{modes['rank']}"]
@@ -218,7 +217,7 @@ def _seeds_note(frame: pd.DataFrame) -> str:
 
 NOTES: Mapping[int, tuple[str, Callable[[pd.DataFrame], str]]] = {
     1: ("k-modes with random relations, and DISC", _relations_note),
-    2: ("objective of DISC after every pass", _convergence_note),
+    2: ("objective of DISC after every iteration", _convergence_note),
     3: ("seconds of one fit", _seconds_note),
     4: ("rows by learned distances", _embedding_note),
     5: ("the script's seed among others", _seeds_note),

@@ -14,24 +14,24 @@ from catalpa.lab.journal import append_line, whole_lines
 Pieces: TypeAlias = Mapping[str, Callable[[], pd.DataFrame]]
 
 
-def stored_pieces(names: Collection[str], kept: Path) -> dict[str, pd.DataFrame]:
+def stored_pieces(names: Collection[str], journal: Path) -> dict[str, pd.DataFrame]:
     """Those of the pieces that an earlier run has left at ``kept``."""
     # Pieces of other settings of the figure may lie in the same file.
-    lines = [line for line in whole_lines(kept) if line.get("piece") in names]
+    lines = [line for line in whole_lines(journal) if line.get("piece") in names]
     return {line["piece"]: pd.DataFrame(line["rows"]) for line in lines}
 
 
-def collected(pieces: Pieces, kept: Path, watch: Callable[[int, int], None] | None = None) -> pd.DataFrame:
+def collected(pieces: Pieces, journal: Path, watch: Callable[[int, int], None] | None = None) -> pd.DataFrame:
     """Rows of all pieces in their order; each is written to ``kept`` when it is measured.
 
     Pieces that are there already are not measured again.
     """
-    done = stored_pieces(pieces, kept)
+    done = stored_pieces(pieces, journal)
     missing = [name for name in pieces if name not in done]
     for finished, name in enumerate(missing, start=1):
         done[name] = pieces[name]()
         # Before the next one is begun: an interruption costs one piece.
-        append_line(kept, {"piece": name, "rows": done[name].to_dict("records")})
+        append_line(journal, {"piece": name, "rows": done[name].to_dict("records")})
         if watch is not None:
             watch(finished, len(missing))
     return pd.concat([done[name] for name in pieces], ignore_index=True)

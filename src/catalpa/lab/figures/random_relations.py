@@ -49,12 +49,12 @@ def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntAr
     problem = KModes(n_clusters, random_state=seed, n_jobs=1)._open_problem(table)
     engine = problem.engine
     rng = np.random.default_rng(seed)
-    drawn = tuple(STRATEGIES[strategy](rng, n_clusters, size) for size in problem.axis.sizes)
-    method = RelationDrawings(problem.axis, matrices=drawn)
+    relations = tuple(STRATEGIES[strategy](rng, n_clusters, size) for size in problem.axis.sizes)
+    method = RelationDrawings(problem.axis, matrices=relations)
     # The start comes after the relations from the same numbers: one seed, one draw of both.
     begun = method.start(problem.seeds(rng))
-    rest = problem.settle(method, begun)
-    return np.asarray(engine.map_rows(label_rows, to_fixed_point(rest.scores, engine.axis)))
+    result = problem.settle(method, begun)
+    return np.asarray(engine.map_rows(label_rows, to_fixed_point(result.scores, engine.axis)))
 
 
 def _symmetric(values: FloatArray) -> FloatArray:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.reference import weighted_sum
 from catalpa.steps.soft.scores import FRACTION_BITS, FixedShares
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
 SINGLE = np.float32
-MOMENT_BITS = 13  # of a number, and of its squared distance from the middle, in sums
-MOMENT_DROP = 6  # low bits of a share that sums of numbers are rounded by
-FARTHEST_BITS = 24  # a cluster this many bits behind gets no share
+MOMENT_BITS = 13  # bits of a number, and of its squared distance from the middle, in sums
+MOMENT_DROP = 6  # low bits of a share dropped in sums of numbers
+FARTHEST_BITS = 24  # a cluster that costs this many bits more gets no share
 # 2**f on [0, 1), and log2(1 + f) on [0, 1): least-squares fits, good to 2e-6 and 4e-6.
 _POWER = (0.69304484, 0.2412802, 0.05224247, 0.01342668)
 POWER = [SINGLE(c * 2.0 ** (-FRACTION_BITS * m)) for m, c in enumerate(_POWER, start=1)]
@@ -59,7 +59,7 @@ def shares(block: Block, fixed: FixedShares) -> tuple[IntArray, IntArray, IntArr
     share, log = _shared_out(gap)
     if fixed.table_rise is None:
         return share, gap, least, log
-    rise = _rise(block, fixed).astype(SINGLE) * share.astype(SINGLE) * SINGLE(1.0 / WHOLE)
+    rise = _rise(block, fixed).astype(SINGLE) * share.astype(SINGLE) * SINGLE(1.0 / FULL_SHARE)
     gap, least = gaps(total + np.rint(rise).astype(np.int32), fixed.coarser)
     share, log = _shared_out(gap)
     return share, gap, least, log
@@ -76,11 +76,11 @@ def _shared_out(gap: IntArray) -> tuple[IntArray, IntArray]:
     """Shares that add up to 2**20 in every row (n, k), and log2 of the summed powers (n,) in 2**-20."""
     power = _powers(gap)
     total = np.rint(power).astype(np.int32).sum(axis=1, dtype=np.int32)
-    factor = SINGLE(WHOLE) / total.astype(SINGLE)
+    factor = SINGLE(FULL_SHARE) / total.astype(SINGLE)
     share = np.rint(power * factor[:, None]).astype(np.int32)
     first = (gap == 0).argmax(axis=1)
     rows = np.arange(len(gap))
-    share[rows, first] += WHOLE - share.sum(axis=1, dtype=np.int32)
+    share[rows, first] += FULL_SHARE - share.sum(axis=1, dtype=np.int32)
     return share, _logarithms(total)
 
 
@@ -89,11 +89,11 @@ def _powers(gap: IntArray) -> NDArray[np.float32]:  # (n, k)
     below = -gap
     fraction = (below & 0xFFFF).astype(SINGLE)
     c1, c2, c3, c4 = POWER
-    grown = SINGLE(WHOLE) * (
+    powers = SINGLE(FULL_SHARE) * (
         SINGLE(1.0) + fraction * (c1 + fraction * (c2 + fraction * (c3 + fraction * c4)))
     )
     # Adding to the exponent's bits multiplies by a power of two.
-    return (grown.view(np.int32) + ((below & ~0xFFFF) << 7)).view(SINGLE)
+    return (powers.view(np.int32) + ((below & ~0xFFFF) << 7)).view(SINGLE)
 
 
 def _logarithms(powers: IntArray) -> IntArray:  # (n,) int64
@@ -103,7 +103,7 @@ def _logarithms(powers: IntArray) -> IntArray:  # (n,) int64
     value = np.full_like(fraction, LOGARITHM[-1])
     for coefficient in reversed(LOGARITHM[:-1]):
         value = coefficient + fraction * value
-    part = np.rint(fraction * value * SINGLE(WHOLE)).astype(np.int64)
+    part = np.rint(fraction * value * SINGLE(FULL_SHARE)).astype(np.int64)
     return np.asarray((exponent.astype(np.int64) << 20) + part)
 
 

@@ -26,6 +26,8 @@ from catalpa.errors import ParameterError, TableError
 from catalpa.table.files.dialect import Dialect, FileFinding
 from catalpa.table.files.encodings import SAMPLE_CHARACTERS, in_utf8, refuse_binary
 from catalpa.table.files.header import find_header, short
+from catalpa.table.files.reports import is_report, report_refused
+from catalpa.table.written_numbers import detect_numbers
 
 THREADS_FROM = 1 << 24  # larger text files are read by several threads
 # Bytes that a thread cuts at a time: every such piece has dictionaries of its own, to be unified afterwards.
@@ -62,6 +64,8 @@ class Layout:
         Places of rows that are not read.
     footers : int
         Lines below the rows, which have fewer fields.
+    decimal_commas : bool
+        Whether columns hold numbers with decimal commas, and none with points: 1.234 is then no fraction.
     findings : tuple of FileFinding
     """
 
@@ -72,6 +76,7 @@ class Layout:
     offset: int
     left_out: tuple[int, ...] = ()
     footers: int = 0
+    decimal_commas: bool = False
     findings: tuple[FileFinding, ...] = ()
 
     @property
@@ -140,6 +145,8 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     >>> missing_texts("n.a."), missing_texts(["-", "?"])
     (('n.a.',), ('-', '?'))
     """
+    if not isinstance(na, Sequence):
+        raise ParameterError(f"na is {na!r:.60}; give a text, or a list of texts, that mark missing values.")
     texts = []
     for text in (na,) if isinstance(na, str) else na:
         # Half of a surrogate pair: no file contains it, and Arrow cannot search for it.
@@ -211,17 +218,22 @@ def layout_of(sample: SampleText, name: str, requested: Dialect, na: tuple[str, 
         )
     places = None if requested.header is None else tuple(row - 1 for row in requested.header)
     width = _width(records, places)
-    header = find_header(_evened(records, width), width, places, requested.join)
+    evened = _evened(records, width)
+    header = find_header(evened, width, places, requested.join)
+    if requested.header is None and is_report(evened[header.first :]):
+        raise report_refused(name)
     decided = replace(
         requested,
         delimiter=delimiter,
         quote=quote,
         skip_initial_space=spaced,
         header=tuple(place + 1 for place in header.rows),
+        skip_rows=(*requested.skip_rows, *(place + 1 for place in header.skipped)),
     )
     offset = len(sample.text[: ends[header.first - 1]].encode()) if header.first else 0
+    commas = _has_decimal_commas(evened[header.first :], width)
     findings = header.findings + _quote_findings(quote)
-    return Layout(header.names, decided, na, header.first, offset, findings=findings)
+    return Layout(header.names, decided, na, header.first, offset, decimal_commas=commas, findings=findings)
 
 
 def chosen_delimiter(sample: SampleText, name: str, delimiter: str | None) -> str:
@@ -273,6 +285,17 @@ def _found_quote(sample: SampleText, delimiter: str) -> str:
         filled = sum(1 for record in records for field in record if field)
         return "'" if begun >= 0.9 * filled else '"'
     return '"'
+
+
+def _has_decimal_commas(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """True if numbers of some columns have decimal commas, and of none decimal points."""
+    marks = set()
+    for column in range(width):
+        fields = {row[column].strip() for row in rows if column < len(row)}
+        if any("," in field or "." in field for field in fields):
+            written = detect_numbers(sorted(fields - {"", *MISSING_SPELLINGS}))
+            marks |= {written.decimal} if written is not None and written.marks == "clear" else set()
+    return marks == {","}
 
 
 def _quote_findings(quote: str) -> tuple[FileFinding, ...]:
@@ -467,7 +490,7 @@ def _no_rows(name: str) -> TableError:
 def with_footers(layout: Layout, text: Iterable[str], name: str, error: Exception) -> Layout:
     """The layout with footer lines, or an error about the first row with a wrong number of fields."""
     expected = len(layout.names)
-    odd: list[tuple[int, int, list[str]]] = []  # row, line and fields of records of another length
+    other_lengths: list[tuple[int, int, list[str]]] = []  # row, line and fields of records of another length
     last = line = 1
     reader = _reader(text, layout)
     with suppress(csv.Error):
@@ -475,16 +498,20 @@ def with_footers(layout: Layout, text: Iterable[str], name: str, error: Exceptio
             if at >= layout.first and record:
                 if len(record) == expected:
                     last = at
-                elif len(odd) < MOST_FOOTERS or odd[-1][0] < last:
-                    odd.append((at, line, record))
-                if odd and odd[0][0] < last:
+                elif len(other_lengths) < MOST_FOOTERS or other_lengths[-1][0] < last:
+                    other_lengths.append((at, line, record))
+                if other_lengths and other_lengths[0][0] < last:
                     break
             line = reader.line_num + 1
-    below = all(at > last and 2 * len(record) <= expected and _is_remark(record) for at, _, record in odd)
-    if odd and len(odd) < MOST_FOOTERS and below and last >= layout.first:
-        return replace(layout, footers=len(odd), findings=(*layout.findings, _footer_finding(odd)))
-    if odd:
-        _, line, record = odd[0]
+    below = all(
+        at > last and 2 * len(record) <= expected and _is_remark(record) for at, _, record in other_lengths
+    )
+    if other_lengths and len(other_lengths) < MOST_FOOTERS and below and last >= layout.first:
+        return replace(
+            layout, footers=len(other_lengths), findings=(*layout.findings, _footer_finding(other_lengths))
+        )
+    if other_lengths:
+        _, line, record = other_lengths[0]
         raise TableError(
             f"Line {line} of {name} has {len(record)} fields, but the line of names has {expected}. "
             f"Fix the line, or give another delimiter than {layout.delimiter!r}."
@@ -502,11 +529,11 @@ def _unreadable(name: str, layout: Layout) -> TableError:
     return TableError(f"{name} cannot be read as delimited text with the delimiter {layout.delimiter!r}.")
 
 
-def _footer_finding(odd: Sequence[tuple[int, int, list[str]]]) -> FileFinding:
-    lines = "1 line" if len(odd) == 1 else f"{len(odd)} lines"
-    words = [cell for _, _, record in odd for cell in record if re.search(r"\w\w", cell)]
+def _footer_finding(records: Sequence[tuple[int, int, list[str]]]) -> FileFinding:
+    lines = "1 line" if len(records) == 1 else f"{len(records)} lines"
+    words = [cell for _, _, record in records for cell in record if re.search(r"\w\w", cell)]
     text = f' ("{short(words[0])}")' if words else ""
-    rows = tuple(at + 1 for at, _, _ in odd)
+    rows = tuple(at + 1 for at, _, _ in records)
     return FileFinding("footer", f"Skipped {lines} below the rows{text}.", rows=rows)
 
 
@@ -517,7 +544,7 @@ class FieldKind(IntEnum):
     """Type of the fields of a column; the type of several parts is their maximum."""
 
     EMPTY = 0
-    WHOLE = 1
+    INTEGER = 1
     NUMBER = 2
     TEXT = 3
 
@@ -537,11 +564,18 @@ def read_fields(texts: pa.ChunkedArray | pa.Array, decimal: str) -> tuple[FieldK
     if texts.null_count == len(texts):
         return FieldKind.EMPTY, None
     written = number_text(texts, decimal)
-    for kind in (FieldKind.WHOLE, FieldKind.NUMBER):
+    for kind in (FieldKind.INTEGER, FieldKind.NUMBER):
         if (numbers := cast(written, kind.type)) is not None:
             # Post codes and telephone numbers can be parsed, but are labels.
             return (FieldKind.TEXT, None) if looks_like_labels(written) else (kind, numbers)
     return FieldKind.TEXT, None
+
+
+def fields_of(texts: pa.ChunkedArray | pa.Array, decimal: str, layout: Layout) -> tuple[FieldKind, Any]:
+    """`read_fields`, for the file of a layout: 1.234 beside 5,67 is read by nobody as 1.234."""
+    if layout.decimal_commas and decimal == "." and pc.any(pc.match_substring(texts, ".")).as_py():
+        return FieldKind.TEXT, None
+    return read_fields(texts, decimal)
 
 
 def typed(column: pa.Array, kind: FieldKind, decimal: str) -> pa.Array:
@@ -587,7 +621,7 @@ def _whole_column(column: pa.ChunkedArray, place: int, decimal: str, layout: Lay
     if repeats:
         column = _with_missing_values(column, pa.array(layout.missing))
     # Only distinct fields are parsed, if they are few.
-    kind, numbers = read_fields(column.chunk(0).dictionary if repeats else column, decimal)
+    kind, numbers = fields_of(column.chunk(0).dictionary if repeats else column, decimal, layout)
     if kind is FieldKind.EMPTY:
         return pa.chunked_array([pa.nulls(len(column))])
     if kind is FieldKind.TEXT:

@@ -76,10 +76,12 @@ def encoding_of(begin: bytes, name: str, encoding: str | None) -> str:
 def in_utf8(content: bytes, name: str, encoding: str | None) -> tuple[bytes, str]:
     """The text in UTF-8 without a byte order mark, and its encoding; the same bytes if it was UTF-8."""
     marked = marked_encoding(content)
-    given = known_encoding(encoding) or marked
+    encoding_name = known_encoding(encoding) or marked
     # UTF-8 first: it refuses most text that is something else, while cp1252 takes nearly anything.
-    tried = [given] if given else ["utf-8"] if begins_in_utf8(content) else ["utf-8", "legacy"]
-    for codec in tried:
+    candidates = (
+        [encoding_name] if encoding_name else ["utf-8"] if begins_in_utf8(content) else ["utf-8", "legacy"]
+    )
+    for codec in candidates:
         try:
             if codec == "legacy":
                 codec = legacy_encoding([content])

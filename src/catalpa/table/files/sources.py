@@ -208,19 +208,19 @@ def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
             raise TableError("The stream gives text; open it in binary mode ('rb').")
         return _recognized("The stream", content)
     path = Path(source)
-    form, packed = form_of(path)
+    form, gzipped = form_of(path)
     content = _file_bytes(path)
     if form is None:
         raise TableError(
             f"{path} has an unknown suffix. Supported are {', '.join(SUFFIXES)}, and .gz after those of text."
         )
-    return str(path), _unpacked(content, str(path)) if packed else content, form
+    return str(path), _unpacked(content, str(path)) if gzipped else content, form
 
 
 def form_of(path: Path) -> tuple[str | None, bool]:
     """Format of a file by its suffix, if known, and whether it is compressed."""
-    packed = path.suffix.lower() == ".gz"
-    return SUFFIXES.get((path.with_suffix("") if packed else path).suffix.lower()), packed
+    gzipped = path.suffix.lower() == ".gz"
+    return SUFFIXES.get((path.with_suffix("") if gzipped else path).suffix.lower()), gzipped
 
 
 def _file_bytes(path: Path) -> bytes:

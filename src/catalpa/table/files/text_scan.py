@@ -19,9 +19,9 @@ from catalpa.table.files.delimited import (
     FieldKind,
     Layout,
     SampleText,
+    fields_of,
     layout_of,
     plain_fields,
-    read_fields,
     text_options,
     typed,
     with_footers,
@@ -97,7 +97,7 @@ class TextFiles:
             for name in layout.names:
                 # Once a field is not a number, the column is text.
                 if kinds[name] is not FieldKind.TEXT:
-                    kinds[name] = max(kinds[name], read_fields(batch[name], self.decimal)[0])
+                    kinds[name] = max(kinds[name], fields_of(batch[name], self.decimal, layout)[0])
         return kinds
 
 
@@ -173,7 +173,7 @@ def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
     try:
         with _rows_of(path, layout) as stream, arrow_csv.open_csv(stream, read, parse, convert) as reader:
             for batch in reader:
-                yield _kept(batch, start, layout)
+                yield _selected_rows(batch, start, layout)
                 start += batch.num_rows
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):  # Arrow reports invalid bytes only in its message
@@ -194,7 +194,7 @@ def _cannot_be_read(path: Path, layout: Layout, error: Exception) -> str:
     )
 
 
-def _kept(batch: pa.RecordBatch, start: int, layout: Layout) -> pa.RecordBatch:
+def _selected_rows(batch: pa.RecordBatch, start: int, layout: Layout) -> pa.RecordBatch:
     """The selected rows, without blanks after delimiters."""
     if layout.dialect.skip_initial_space:
         columns = [plain_fields(column, place, layout) for place, column in enumerate(batch.columns)]
