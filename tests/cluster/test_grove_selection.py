@@ -97,8 +97,13 @@ def test_associations_of_many_categories_are_those_of_few(weighed, monkeypatch):
     table = search_table(codes, 4, weights)
     expected = associated_columns(table)
     assert expected.tolist() == [0, 1, 4, 7]
+    for limits in ({"MOST_CATEGORIES": 20}, {"MOST_CATEGORIES": 20, "MANY_COLUMNS": 2}, {"MANY_COLUMNS": 2}):
+        with monkeypatch.context() as patch:
+            patch.setattr("catalpa.cluster.grove.rows.MOST_PRODUCTS", 2)
+            for name, limit in limits.items():
+                patch.setattr(f"catalpa.cluster.grove.selection.{name}", limit)
+            assert associated_columns(search_table(codes, 4, weights)).tolist() == expected.tolist()
     monkeypatch.setattr("catalpa.cluster.grove.selection.MOST_CATEGORIES", 20)
-    assert associated_columns(table).tolist() == expected.tolist()
     monkeypatch.setattr("catalpa.cluster.grove.selection.MOST_ONES", 20)
     assert associated_columns(table) is None
 

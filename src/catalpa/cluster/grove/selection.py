@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import LEAST_TIED_ROWS, SearchTable
 from catalpa.cluster.grove.ties import TiedForest
 from catalpa.steps.assign import share_and_count
-from catalpa.steps.counts import SharedCounts, cooccurrences, count_all
+from catalpa.steps.counts import MANY_COLUMNS, SharedCounts, cooccurrences, count_all
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import log, to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
@@ -79,11 +79,14 @@ def _few_enough(n_rows: int, axis: Axis) -> bool:
 def _pairs_by_column(table: SearchTable, block: Block, axis: Axis) -> Callable[[int], FloatArray]:
     """Gives the counts of the categories of a column with all categories, (size, V)."""
     starts = axis.base.offsets
-    if axis.base.length <= MOST_CATEGORIES:
-        categories = not table.block.numbers.shape[1] and table.together is not None
-        together = table.together if categories else cooccurrences(block, axis)
-        assert together is not None
+    if not table.block.numbers.shape[1] and table.together is not None:
+        together = table.together
         return lambda column: together[starts[column] : starts[column + 1]].astype(np.float64)
+    if axis.n_columns < MANY_COLUMNS:
+        return partial(_pairs_with, block, axis)
+    if axis.base.length <= MOST_CATEGORIES:
+        every = cooccurrences(block, axis)
+        return lambda column: every[starts[column] : starts[column + 1]].astype(np.float64)
     # So many that the whole matrix would be large.
     ones = np.zeros((len(block), axis.length), dtype=np.float32)
     ones[np.arange(len(block))[:, None], block.codes.astype(np.int64) + axis.offsets[:-1]] = 1
@@ -97,6 +100,19 @@ def _pairs_by_column(table: SearchTable, block: Block, axis: Axis) -> Callable[[
         return np.asarray((own * weights).T @ ones)
 
     return counts_of
+
+
+def _pairs_with(block: Block, axis: Axis, column: int) -> FloatArray:  # (size, V)
+    """Counts of the categories of a column with those of all columns; of a few columns, often enough."""
+    base, widths = axis.base.sizes, axis.widths
+    weights = None if block.weights is None else block.weights.astype(np.float64)
+    codes, counts = block.column(column).astype(np.int64), []
+    for other, size in enumerate(base):
+        width = int(widths[other])
+        pair = codes * width + block.column(other).astype(np.int64)
+        counted = np.bincount(pair, weights, int(widths[column]) * width).reshape(-1, width)
+        counts.append(counted[: base[column], :size].astype(np.float64))
+    return np.concatenate(counts, axis=1)
 
 
 def left_out_columns(table: SearchTable, repeats: Sequence[tuple[int, int]]) -> IntArray:
