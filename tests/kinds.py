@@ -12,6 +12,7 @@ import pytest
 # A test that asks for one of these fixtures, directly or through another one, has the mark.
 BY_FIXTURE: Mapping[str, str] = {
     "data_home": "data",
+    "postgres": "process",
     "spark": "spark",
     "cluster": "process",
     "driver": "browser",
@@ -57,6 +58,7 @@ BY_PLACE: Mapping[str, str] = {
     "tests/report/": "slow",
     "tests/steps/test_core_equals_reference.py::test_every_instruction_set": "slow",
     "tests/steps/test_soft_core_equals_reference.py::test_every_instruction_set": "slow",
+    "tests/table/test_cell_types.py::test_all_ways": "slow",
     "tests/table/test_odd_tables.py": "slow",
     "tests/cli/test_lab.py": "slow",
     "tests/cluster/test_cdcdr.py::test_a_large_graph_is_searched": "slow",
@@ -68,7 +70,12 @@ BY_PLACE: Mapping[str, str] = {
     "tests/cluster/test_one_meaning.py": "slow",
     "tests/cluster/test_properties.py": "slow",
     "tests/cluster/test_scikit_learn.py": "slow",
+    "tests/engines/test_every_function.py": "slow",
     "tests/engines/test_same_everywhere.py": "slow",
+    "tests/engines/test_weight_column.py": "slow",
+    "tests/inspection/test_recipe_everywhere.py": "slow",
+    "tests/model/test_check_onnx.py": "slow",
+    "tests/model/test_sql.py": "slow",
     "tests/fuzz/": "slow",
     "tests/lab/": "slow",
     "tests/oracle/": "slow",
