@@ -45,7 +45,7 @@ def merge_tree(model: Clusterer, *, width: int = 420) -> Any:
 
 
 def tree_of(model: Any) -> MergeTree | None:
-    """The merge tree of a method that has one; other methods have trees of other kinds."""
+    """The merge tree of a model, or an error if its method has none."""
     tree = getattr(model, "tree_", None)
     return tree if isinstance(tree, MergeTree) else None
 
@@ -77,7 +77,7 @@ def merge_records(tree: MergeTree) -> dict[str, Any]:
 
 
 def _order(tree: MergeTree) -> list[int]:
-    """Clusters in an order in which no branches cross."""
+    """Order of the clusters in which branches do not cross."""
     nodes: list[list[int]] = [[cluster] for cluster in range(tree.k)]
     for one, other in tree.joins.tolist():
         first, second = sorted((nodes[one], nodes[other]), key=min)
