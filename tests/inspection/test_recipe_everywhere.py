@@ -146,7 +146,7 @@ def test_weights_are_named_beside_a_recipe(kind, request):
         catalpa.drift(model, plain, sample_weight=raw()["w"]).summary["clusters"]
     )
     with sampling([]):
-        crossing = catalpa.compare(model, "city", table, sample_weight="w").crossing
+        crossing = catalpa.compare(model, "city", table, sample_weight="w").crosstab
     assert crossing.counts.sum() == raw()["w"].sum()
 
 

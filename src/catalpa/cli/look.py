@@ -1,4 +1,4 @@
-"""``catalpa look``: what a table is, before it is clustered."""
+"""``catalpa look``: inspect a table before clustering."""
 
 from __future__ import annotations
 

@@ -279,6 +279,23 @@ def sentence(reasons: Sequence[Reason]) -> str:
     return "; ".join(reason.text for reason in reasons) or "nothing distinctive"
 
 
+def cluster_records(
+    sizes: NDArray[Any], names: Mapping[int, str], by_cluster: Sequence[Sequence[Reason]]
+) -> list[dict[str, Any]]:
+    """A record per cluster, for every output: its number, name, size and share, and what is typical of it."""
+    return [
+        {
+            "cluster": cluster,
+            "name": names.get(cluster),
+            "size": sizes[cluster].item(),
+            "share": float(sizes[cluster] / sizes.sum()),
+            "sets_apart": sentence(of_cluster),
+            "reasons": [reason.record() for reason in of_cluster],
+        }
+        for cluster, of_cluster in enumerate(by_cluster)
+    ]
+
+
 def _of_column(column: Column, counts: FloatArray) -> list[tuple[int, CategoryReason]]:
     """The best reason of a column for each cluster that has one."""
     rows_in, rows_out = _both(counts.sum(axis=1, keepdims=True))

@@ -407,8 +407,13 @@ class Recipe:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recipe: TOML if the name ends in ``.toml``, JSON otherwise."""
-        from catalpa.files import reraise_as, write_atomically  # who fits a method writes no files
+        from catalpa.files import (  # who fits a method writes no files
+            check_path,
+            reraise_as,
+            write_atomically,
+        )
 
+        check_path(path)
         target = Path(path)
         toml = target.suffix.lower() == ".toml"
         text = (

@@ -145,6 +145,8 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     >>> missing_texts("n.a."), missing_texts(["-", "?"])
     (('n.a.',), ('-', '?'))
     """
+    if not isinstance(na, Sequence):
+        raise ParameterError(f"na is {na!r:.60}; give a text, or a list of texts, that mark missing values.")
     texts = []
     for text in (na,) if isinstance(na, str) else na:
         # Half of a surrogate pair: no file contains it, and Arrow cannot search for it.
