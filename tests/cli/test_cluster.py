@@ -277,7 +277,7 @@ def test_terminal_json_card_and_page_give_the_same_reasons(run, tmp_path):
         assert one["sets_apart"] in printed
         assert one["sets_apart"] in model._repr_html_()
         assert one["sets_apart"] == shown["sets_apart"]
-    texts = model.reasons()["text"].to_pylist()
+    texts = model.reasons()["text"].tolist()  # pandas, as for every file
     assert texts == [reason["text"] for one in found["clusters"] for reason in one["reasons"]]
     (first,) = {
         len(one["reasons"]) for one in json.loads(run(*common, "--json", "--reasons", 1).out)["clusters"]

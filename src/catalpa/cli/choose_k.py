@@ -30,8 +30,8 @@ def choose_k(
     weight: options.Weight = None,
     cells: options.Cells,
     preparing: options.Preparing,
-    repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
+    repeats: Annotated[int, typer.Option(min=0, help="Number of runs for measuring agreement.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same result.")] = 0,
     jobs: options.Jobs = None,
     stream: options.Stream = False,
     memory: options.Memory = None,
@@ -42,7 +42,7 @@ def choose_k(
     force: options.Force = False,
     terminal: JsonTerminal,
 ) -> None:
-    """Try several numbers of clusters and say which one to take, and why.
+    """Fit several numbers of clusters, and print the recommended one and why.
 
     For example:
 
@@ -63,7 +63,7 @@ def choose_k(
         source = TableSource(table, csv, listed(columns), listed(drop), weight=weight)
         data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
-        model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
+        model.set_params(recipe=recipe_of(data, table, preparing, terminal))
         with terminal.progress(model):
             choice = choose(
                 data.rows,
@@ -92,13 +92,13 @@ def choose_k(
 def _method_to_try(method: str, least: int, most: int) -> MethodEntry:
     from catalpa.cluster.registry import find_method
 
-    # Said here, in the words of the options.
+    # Printed here, because it names options.
     if least > most:
         raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")
     entry = find_method(method)
     if "n_clusters" not in entry.estimator._get_param_names():
         raise ParameterError(
-            f"The method {entry.name} takes no number of clusters, it finds it: there is nothing to choose. "
+            f"The method {entry.name} determines the number of clusters itself: there is nothing to choose. "
             f"Run catalpa cluster with --method {entry.name}."
         )
     return entry

@@ -189,7 +189,8 @@ def _one_cluster(numbers: dict[str, Any], tied: Sequence[str]) -> str:
             f"clusters would.{without_ties}"
         )
     shuffled = " shuffled columns gain about as much;" if best > 1 else ""
-    few = f" {rows} row{'s' * (rows != 1)} may be too few to tell." if rows < LEAST_ROWS else ""
+    counted = "1 row" if rows == 1 else f"{rows} rows"
+    few = f" {counted} may be too few to tell." if rows < LEAST_ROWS else ""
     return f"No cluster structure found:{shuffled} all rows are in one cluster.{few}"
 
 

@@ -90,7 +90,7 @@ def report_of(
     """Look at a table through a fitted model; see ``Clusterer.report``."""
     needs_packages()
     check_intervals(intervals, fitted_of(model))
-    table = table_for_rows(X, sample_weight, fitted_of(model).recipe)
+    table = table_for_rows(X, sample_weight)
     if isinstance(table, TableElsewhere):
         summary = _summary_from_afar(model, table, against, names, title)
     else:

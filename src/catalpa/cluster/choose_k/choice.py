@@ -64,7 +64,7 @@ class KChoice:
         :doc:`/guides/choosing-k`.
     method : str
         Name of the estimator's class.
-    crossings : tuple of Crosstab
+    crosstabs : tuple of Crosstab
         For every number tried and the next one: how the rows of the clusters spread over the larger number.
     """
 
@@ -74,7 +74,7 @@ class KChoice:
     levels: Levels | None
     table: Any
     method: str
-    crossings: tuple[Crosstab, ...]
+    crosstabs: tuple[Crosstab, ...]
     _lines: tuple[Measures, ...]
 
     @property
