@@ -1,4 +1,4 @@
-"""``catalpa name``: what the clusters of a model are called."""
+"""``catalpa name``: names of the clusters of a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def name(
     model: ModelFile,
     *,
     names: Annotated[
-        list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= takes one away.')
+        list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= removes one.')
     ] = None,
     suggested: Annotated[
         bool, typer.Option("--suggested", help="Name the others by what is typical of them.")
@@ -29,7 +29,7 @@ def name(
     ] = None,
     terminal: Terminal,
 ) -> None:
-    """Give clusters names, which pages, labels and queries of the model then carry; or list them.
+    """Name clusters, or list their names; pages, labels and queries of the model use the names.
 
     For example:
 
@@ -62,7 +62,7 @@ def name(
 
 
 def read_names(texts: list[str]) -> dict[int, str | None]:
-    """Names as shells let one type them.
+    """Parse names given as arguments.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def read_names(texts: list[str]) -> dict[int, str | None]:
         number, equals, called = text.partition("=")
         if not equals or not number.strip().isdecimal():
             raise ParameterError(
-                f'{text!r} is no name of a cluster. Write its number first: "0=sea mammals".'
+                f'{text!r} is not a name of a cluster. Write its number first: "0=sea mammals".'
             )
         names[int(number)] = called.strip() or None
     return names

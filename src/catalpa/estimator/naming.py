@@ -117,7 +117,8 @@ def _traits(
         elif repeated and text[:1].isalpha():
             trait = text
         else:
-            trait = _trait(one, items.get(one.column, ("", one.column))[1], shared)
+            column = one.title or items.get(one.column, ("", one.column))[1]
+            trait = _trait(one, column, shared)
         if trait not in traits:
             traits.append(trait)
     return traits
@@ -126,14 +127,12 @@ def _traits(
 def _trait(reason: Reason, column: str, shared: Container[str]) -> str:
     """A reason as a word or two, with what its column is called."""
     if isinstance(reason, NumberReason):
-        return (
-            f"{'high' if reason.shift > 0 else 'low'} {column}"
-            if reason.far
-            else (f"{column} near {figure(reason.mean)}")
-        )
+        if not reason.far:
+            return f"{column} near {figure(reason.mean, reason.sd)}"
+        return f"{'high' if reason.shift > 0 else 'low'} {column}"
     if reason.missing:
         return f"{column} {'given' if reason.rare else 'missing'}"
-    if column.endswith(UP_TO):
+    if reason.column.endswith(UP_TO):
         return f'{"stopped before" if reason.rare else "answered up to"} "{reason.category}"'
     answer = reason.category.casefold()
     if answer in YES + NO:  # the column is more informative than the answer

@@ -59,18 +59,27 @@ def answer_lines(
 
 
 def _number_line(reason: Mapping[str, Any]) -> dict[str, Any]:
-    column = shortened(reason["column"], NAME_WIDTH)
+    column = shortened(reason.get("title") or reason["column"], NAME_WIDTH)
     if abs(reason["shift"]) < FAR:
         spreads = f"SD {figure(reason['sd'])}, elsewhere {figure(reason['sd_elsewhere'])}"
-        return {"answer": f"{column} around {figure(reason['mean'])}", "columns": [], "figures": spreads}
+        return {
+            "answer": f"{column} around {figure(reason['mean'], reason['sd'])}",
+            "columns": [],
+            "figures": spreads,
+        }
     side = "high" if reason["shift"] > 0 else "low"
-    means = f"mean {figure(reason['mean'])}, elsewhere {figure(reason['mean_elsewhere'])}"
+    means = (
+        f"mean {figure(reason['mean'], reason['sd'])}, "
+        f"elsewhere {figure(reason['mean_elsewhere'], reason['sd_elsewhere'])}"
+    )
     return {"answer": f"{side} {column}", "columns": [], "figures": means}
 
 
 def _category_line(reason: Mapping[str, Any], items: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     rare, share, elsewhere = reason["kind"] == "rare", reason["share"], reason["share_elsewhere"]
-    question, item = items.get(reason["column"], (reason["column"], None))
+    question, item = (reason.get("title"), None)
+    if not question:
+        question, item = items.get(reason["column"], (reason["column"], None))
     column, answer = shortened(question, NAME_WIDTH), shortened(reason["category"], NAME_WIDTH)
     if reason["missing"]:
         answer = "answered" if rare else "missing"
@@ -80,7 +89,7 @@ def _category_line(reason: Mapping[str, Any], items: Mapping[str, tuple[str, str
     # "Yes", "3" and "below 3" mean nothing alone; a long question would hide the answer.
     clear = answer[:1].isalpha() and len(answer) > 1 and answer.casefold() not in PLAIN_ANSWERS
     clear = clear and not answer.startswith(RANGES)
-    if column.endswith(UP_TO):  # the last question that was reached
+    if reason["column"].endswith(UP_TO):  # the last question that was reached
         answer, rare = f'{"stopped before" if rare else "answered up to"} "{answer}"', False
         if reason["kind"] == "rare":
             share, elsewhere = 1.0 - share, 1.0 - elsewhere

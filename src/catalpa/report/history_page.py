@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 import catalpa
+from catalpa.engines.local import opener_for
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.labelled import crosstab_of_models
@@ -115,16 +116,16 @@ def history(
     weight = _checked_weight(sample_weight)
     first = steps[0]
     first_sizes = [crosstab_of_models(first.model, first.model, first.table, weight).counts.sum(axis=0)]
-    crossings, changed = [], []
+    cross_tables, changed = [], []
     for before, after in itertools.pairwise(steps):
-        crossings.append(crosstab_of_models(before.model, after.model, after.table, weight))
-        first_sizes.append(crossings[-1].counts.sum(axis=0))
+        cross_tables.append(crosstab_of_models(before.model, after.model, after.table, weight))
+        first_sizes.append(cross_tables[-1].counts.sum(axis=0))
         changed.append(drift(before.model, after.table, sample_weight=weight).changed)
-    lines = _lines(first_sizes, crossings)
+    lines = _lines(first_sizes, cross_tables)
     records, texts = [], []
     for at, (step, sizes) in enumerate(zip(steps, first_sizes, strict=True)):
         names, total = step.model.cluster_names_, max(float(sizes.sum()), 1.0)
-        next_crossing = crossings[at] if at < len(crossings) else None
+        next_table = cross_tables[at] if at < len(cross_tables) else None
         clusters = [
             {
                 "line": lines[at][cluster],
@@ -132,7 +133,7 @@ def history(
                 "name": names[cluster],
                 "rows": float(sizes[cluster]),
                 "share": float(sizes[cluster]) / total,
-                "stays": _stays(next_crossing, cluster),
+                "stays": _stays(next_table, cluster),
             }
             for cluster in range(len(sizes))
         ]
@@ -143,9 +144,9 @@ def history(
                 "method": type(step.model).__name__,
                 "rows": int(sizes.sum()),
                 "clusters": clusters,
-                "staying": None if at == 0 else _staying(crossings[at - 1]),
+                "staying": None if at == 0 else _staying(cross_tables[at - 1]),
                 "changed": changed[at - 1] if at else [],
-                "flows": crossings[at - 1].counts.tolist() if at else None,
+                "flows": cross_tables[at - 1].counts.tolist() if at else None,
             }
         )
     summary = {
@@ -155,10 +156,12 @@ def history(
         "lines": _shares(texts),
         "changes_told": CHANGES_TOLD,
     }
-    return History(summary, records, fitted_of(steps[0].model).schema.library)
+    return History(summary, records, opener_for(steps[0].table).library)
 
 
 def _periods(items: Sequence[Any]) -> list[Period]:
+    if not isinstance(items, list | tuple):
+        raise ParameterError(f"history got {items!r:.60}; give a list of (label, model, X).")
     steps: list[Period] = []
     for one in items:
         if not isinstance(one, tuple) or len(one) not in (2, 3) or (len(one) == 2 and not steps):
@@ -188,40 +191,40 @@ def _checked_weight(sample_weight: Any) -> str | None:
     )
 
 
-def _lines(sizes: Sequence[FloatArray], crossings: Sequence[Crosstab]) -> list[list[int]]:
+def _lines(sizes: Sequence[FloatArray], cross_tables: Sequence[Crosstab]) -> list[list[int]]:
     """The line of every cluster of every period: clusters that continue each other are on one."""
     lines = [list(range(len(sizes[0])))]
     fresh = itertools.count(len(sizes[0]))
-    for crossing in crossings:
-        partners = _partners(crossing)
+    for cross_table in cross_tables:
+        partners = _partners(cross_table)
         before = lines[-1]
         lines.append(
             [
                 before[partners[cluster]] if cluster in partners else next(fresh)
-                for cluster in range(crossing.counts.shape[1])
+                for cluster in range(cross_table.counts.shape[1])
             ]
         )
     return lines
 
 
-def _partners(crossing: Crosstab) -> dict[int, int]:
+def _partners(cross_table: Crosstab) -> dict[int, int]:
     """Earlier cluster of every later one that continues one."""
-    matching = ClusterMatching.of(crossing, LEAST_SHARED)
+    matching = ClusterMatching.of(cross_table, LEAST_SHARED)
     return {int(matching.order[at]): old for at, old in matching.partners.items()}
 
 
-def _stays(crossing: Crosstab | None, cluster: int) -> float | None:
+def _stays(cross_table: Crosstab | None, cluster: int) -> float | None:
     """Share of a cluster's rows in the next period that are in the cluster that continues it."""
-    if crossing is None:
+    if cross_table is None:
         return None
-    later = [new for new, old in _partners(crossing).items() if old == cluster]
-    rows = float(crossing.counts[cluster].sum())
-    return float(crossing.counts[cluster, later].sum()) / rows if rows else None
+    later = [new for new, old in _partners(cross_table).items() if old == cluster]
+    rows = float(cross_table.counts[cluster].sum())
+    return float(cross_table.counts[cluster, later].sum()) / rows if rows else None
 
 
-def _staying(crossing: Crosstab) -> float:
-    rows = sum(float(crossing.counts[old, new]) for new, old in _partners(crossing).items())
-    return rows / max(float(crossing.counts.sum()), 1.0)
+def _staying(cross_table: Crosstab) -> float:
+    rows = sum(float(cross_table.counts[old, new]) for new, old in _partners(cross_table).items())
+    return rows / max(float(cross_table.counts.sum()), 1.0)
 
 
 def _shares(periods: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

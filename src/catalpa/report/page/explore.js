@@ -619,7 +619,7 @@ function catalpaExplorer(root, data, host = {}) {
       saveNames, hasRows && data.shown === data.rows ? saveLabels : null),
     filterList, status,
     section("clusters-found", "Clusters", "Bars are shares in the cluster; the mark is the share elsewhere. Click a name to change it.", cards),
-    data.partitions.length > 1 ? section("numbers", "From few clusters to many", "Every box is a cluster, as high as it has rows. Click a number to show its clusters.", flow) : "",
+    data.partitions.length > 1 ? section("numbers", "From few clusters to many", "Each box is a cluster; its height is the number of rows. Click a number to show its clusters.", flow) : "",
     section("cross", "Cross with a column", null, element("div", { class: "pick" }, labelled("Column", crossColumn), labelled("Show", crossWay)), crossBox),
     versusPart,
     data.partitions[data.model].k > 1 ? section("try", "Try a row", `The cluster that the model of ${data.partitions[data.model].k} clusters assigns.`, tryBox) : "",
