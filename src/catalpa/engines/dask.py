@@ -149,7 +149,7 @@ class DaskEngine(PartitionedEngine):
         return replace(self, blocks=blocks, counted=sum(lengths))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
-        summed: Result = _computed(self.client, _sum(_tasks(_run, self.blocks, step, args)))[0]
+        summed: Result = _computed(self.client, _sum(self._runs(step, args)))[0]
         return summed
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
@@ -161,6 +161,14 @@ class DaskEngine(PartitionedEngine):
         if self._sweeps % LONGEST_CHAIN == 0:  # a memory depends on one sweep only, so it can be made anew
             self._swept = _persisted(self.client, *self._visits(arguments, [None] * len(self.blocks)))
         return summed
+
+    def _runs(self, step: Step[Any], args: tuple[Any, ...]) -> list[Delayed]:
+        """One task per block, where the block is."""
+        arguments, runs = _as_one_task(step, args), []
+        for block, home in zip(self.blocks, self._homes, strict=True):
+            with dask.annotate(**home):
+                runs.append(_later(_run)(block, arguments))
+        return runs
 
     def _visits(self, arguments: Delayed, before: Sequence[Delayed | None]) -> list[Delayed]:
         """One task per block, wanted where the block is: rows stay, whatever else a worker has to do."""
@@ -177,13 +185,15 @@ class DaskEngine(PartitionedEngine):
             return [{}] * len(self.blocks)
         with _watched(self.client):
             futures = _futures_of(self.blocks)
+            if not futures:  # rows to be labelled are not there before they are asked for
+                return [{}] * len(self.blocks)
             _wait_for(self.client, futures)  # who has a block is known only when it is there
             holders = self.client.who_has(futures)
         homes = [list(holders.get(block.key, ())) for block in self.blocks]
         return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in homes]
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        return np.concatenate(_computed(self.client, *_tasks(_run, self.blocks, step, args)))
+        return np.concatenate(_computed(self.client, *self._runs(step, args)))
 
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A dask Series, or an array where the table is one or the results have several columns; lazy."""
