@@ -162,11 +162,15 @@ class Clusterer(
         labels = self._label(engine)
         if own_labels is None:
             return labels
-        own_labels = np.where(
-            own_labels < 0, labels, own_labels
-        )  # methods that visit rows in order skip those with weight 0
+        if not isinstance(own_labels, np.ndarray):  # they are where the rows are, as those of predict
+            self.published_labels_ = own_labels
+            return labels
+        lazy = not isinstance(labels, np.ndarray)
+        here = engine.each(label_rows, self._fixed_scores(engine.axis)) if lazy else labels
+        # Methods that visit rows in order skip those with weight 0.
+        own_labels = np.where(own_labels < 0, here, own_labels)
         self.published_labels_ = own_labels
-        if np.array_equal(own_labels, labels):
+        if np.array_equal(own_labels, here):
             return labels
         # Methods that merge rows or visit them in order may leave rows that are nearer to another cluster.
         fitted, block = self._fitted, Block.together(rows_in_memory(engine, type(self).__name__).blocks)
