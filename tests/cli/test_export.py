@@ -57,12 +57,12 @@ def test_the_table_keeps_its_columns_behind_the_cluster(run, model, voters, tmp_
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "No file is named"),
+        ([], "No output file is given"),
         (["--append", "out.docx"], "must end in .csv"),
         (["--form", "out.docx"], "must end in .html"),
         (["--xlsx", "out.xlsx", "--against", "colour"], "which was clustered"),
-        (["--xlsx", "out.xlsx", "--against", "nation"], "which is no column"),
-        (["--xlsx", "out.xlsx", "--weight", "nation"], "which is no column"),
+        (["--xlsx", "out.xlsx", "--against", "nation"], "which is not a column"),
+        (["--xlsx", "out.xlsx", "--weight", "nation"], "which is not a column"),
     ],
 )
 def test_what_cannot_be_written_is_said(run, model, voters, tmp_path, arguments, message):

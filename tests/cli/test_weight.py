@@ -35,7 +35,7 @@ def test_clusters_of_weighted_rows_are_those_of_repeated_ones(run, weighted):
 
 def test_the_page_of_a_weighted_table_weighs_rows(run, weighted, tmp_path):
     assert run("cluster", weighted, "-k", 2, "--weight", "w", "-o", "out", "--report", "page.html").code == 0
-    assert "rows count by their weights, 5.5 in sum" in (tmp_path / "page.html").read_text()
+    assert "weighted (sum of weights 5.5)" in (tmp_path / "page.html").read_text()
     told = json.loads(run("report", "out/model.json", weighted, "--weight", "w", "--json").out)
     assert told["table"]["weight"] == 5.5
     assert run("report", "out/model.json", weighted, "--weight", "w", "-o", "other.html").code == 0
@@ -53,7 +53,7 @@ def test_a_number_of_clusters_is_chosen_by_weighted_rows(run, weighted):
 
 def test_a_column_of_weights_must_be_there_and_hold_numbers(run, weighted):
     absent = run("cluster", weighted, "-k", 2, "--weight", "v")
-    assert "--weight names 'v', which is no column" in " ".join(absent.err.split())
+    assert "--weight names 'v', which is not a column" in " ".join(absent.err.split())
     words = run("cluster", weighted, "-k", 2, "--weight", "colour")
     assert "--weight names 'colour', which holds more than numbers" in " ".join(words.err.split())
     streamed = run("cluster", weighted, "-k", 2, "-m", "kmodes", "--weight", "colour", "--stream")

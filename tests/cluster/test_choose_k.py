@@ -101,7 +101,7 @@ def test_the_table_is_a_frame_of_the_users_library():
 def test_text_and_page_tell_the_reason_and_every_number():
     choice = choose_k(PLANTED.frame, range(1, 4), repeats=0, random_state=0, method=QUICK)
     said = str(choice).splitlines()
-    assert said[:3] == [choice.verdict.sentence, choice.reason, f"Levels: {choice.levels}."]
+    assert said[:3] == [choice.verdict.sentence, choice.reason, f"Levels: {choice.levels_in_words}."]
     assert len(said) == 8
     page = choice._repr_html_()
     assert page.count("<tr>") == 4
@@ -186,12 +186,12 @@ def test_methods_without_a_likelihood_have_no_criteria():
 
 def test_crossings_tell_how_clusters_split():
     choice = choose_k(PLANTED.frame, [1, 3, 4], repeats=0, random_state=0, method=QUICK)
-    assert [crossing.counts.shape for crossing in choice.crossings] == [(1, 3), (3, 4)]
-    assert all(crossing.counts.sum() == 400 for crossing in choice.crossings)
+    assert [crossing.counts.shape for crossing in choice.crosstabs] == [(1, 3), (3, 4)]
+    assert all(crossing.counts.sum() == 400 for crossing in choice.crosstabs)
     doubled = choose_k(
         PLANTED.frame, [1, 3], repeats=0, random_state=0, method=QUICK, sample_weight=np.full(400, 2.0)
     )
-    assert doubled.crossings[0].counts.sum() == 800
+    assert doubled.crosstabs[0].counts.sum() == 800
     assert doubled.table["bic"].notna().all()
 
 
@@ -202,7 +202,7 @@ def test_numbers_above_the_distinct_rows_are_left_out():
         1,
         2,
     ]
-    with pytest.raises(ParameterError, match="fewer rows that differ than 3"):
+    with pytest.raises(ParameterError, match="fewer than 3 distinct rows"):
         choose_k(few, [3], repeats=0, random_state=0, method=QUICK)
 
 

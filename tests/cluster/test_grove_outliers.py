@@ -85,7 +85,7 @@ def test_pages_and_comparisons_count_outliers_in_their_nearest_cluster(table, mo
     assert [one["size"] for one in summary["clusters"]] == model.cluster_sizes_.tolist()
     assert catalpa.drift(model, table) is not None
     plain = Grove(3, random_state=0).fit(table)
-    assert catalpa.compare(model, plain, table).crossing.staying == 1.0
+    assert catalpa.compare(model, plain, table).crosstab.staying == 1.0
 
 
 def test_batches_are_labelled_too(table):

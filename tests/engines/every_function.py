@@ -90,7 +90,7 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
     "plot.number_boxes": lambda m, _o, X: bool(catalpa.plot.number_boxes(m, X)),
     "plot.silhouettes": lambda m, _o, X: bool(catalpa.plot.silhouettes(m, X)),
     "drift": lambda m, _o, X: catalpa.drift(m, X).summary,
-    "compare": lambda m, o, X: catalpa.compare(m, o, X).crossing.counts.tolist(),
+    "compare": lambda m, o, X: catalpa.compare(m, o, X).crosstab.counts.tolist(),
     "history": lambda m, o, X: catalpa.history([("May", m, X), ("June", o, X)]).records,
     "choose_k": lambda _m, _o, X: _chosen(X),
     "look": lambda _m, _o, X: sorted(catalpa.look(X).recipe.to_dict()),
@@ -113,7 +113,7 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
         m.report(X, against=["region", "q0"], id="person")
     ),
     "drift(sample_weight=)": lambda m, _o, X: catalpa.drift(m, X, **WEIGHED).summary,
-    "compare(sample_weight=)": lambda m, o, X: catalpa.compare(m, o, X, **WEIGHED).crossing.counts.tolist(),
+    "compare(sample_weight=)": lambda m, o, X: catalpa.compare(m, o, X, **WEIGHED).crosstab.counts.tolist(),
     "icl(sample_weight=)": lambda m, _o, X: m.icl(X, **WEIGHED),
     "short_form(sample_weight=)": lambda m, _o, X: bool(catalpa.short_form(m, X, most=2, **WEIGHED).columns),
 }

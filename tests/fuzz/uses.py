@@ -91,7 +91,7 @@ def compared(model: Any, frame: pd.DataFrame, rng: Random, folder: Path) -> None
     other = new_model(rng).fit(frame)
     weights = rng.choice((None, [rng.choice((0, 1, 2.5)) for _ in range(len(frame))]))
     found = catalpa.compare(model, other, frame, sample_weight=weights)
-    assert 0 <= found.crossing.staying <= 1
+    assert 0 <= found.crosstab.staying <= 1
     repr(found), found.to_frame()
     found.save(folder / "page.html")
 

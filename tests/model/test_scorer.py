@@ -132,10 +132,10 @@ def test_it_needs_a_fitted_model():
 def test_what_is_prepared_for_labels_is_made_once_and_saved_nowhere(zoo):
     model = KModes(2, random_state=0).fit(zoo)
     model.predict(zoo)
-    kept = model._fitted.fixed[False]
+    kept = model._fitted.outcome.integer_costs[False]
     model.predict(zoo)
-    assert model._fitted.fixed[False] is kept
+    assert model._fitted.outcome.integer_costs[False] is kept
     for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        assert twin._fitted.fixed == {}
+        assert twin._fitted.outcome.integer_costs == {}
         np.testing.assert_array_equal(twin.predict(zoo), model.labels_)
     assert FEW_ROWS < len(zoo)

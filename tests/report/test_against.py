@@ -82,7 +82,7 @@ def test_a_column_of_the_table_is_crossed_by_its_name(library):
     assert named == given
     assert named["column"] == "class"
     assert np.sum(named["counts"]) == 12
-    with pytest.raises(ParameterError, match="against is 'klass', which is no column of the table"):
+    with pytest.raises(ParameterError, match="against is 'klass', which is not a column of the table"):
         model.report(wide, against="klass")
-    with pytest.raises(ParameterError, match="against is 'class', which is no column"):
+    with pytest.raises(ParameterError, match="against is 'class', which is not a column"):
         model.report(np.array([["x", "u"], ["y", "v"]]), against="class")

@@ -29,14 +29,14 @@ def page(choice):
 def test_the_page_says_which_number_to_take_and_shows_every_measure(page, choice):
     assert choice.verdict.sentence in page.html
     assert choice.reason in page.html
-    assert f"Levels of detail: {choice.levels}." in page.html
+    assert f"Levels of detail: {choice.levels_in_words}." in page.html
     assert "&lt;b&gt;Animals&lt;/b&gt;" in page.html
     assert page.html.count('<tr class="chosen">') == 2  # all measures, and the criteria
     for line in choice.records:
         assert f"{line['bic']:,.1f}" in page.html
     assert "BIC = -2 ln L + p ln n" in page.html
-    assert "How far samples and starts agree" in page.html
-    assert "What every further cluster adds" in page.html
+    assert "Agreement of samples and starts" in page.html
+    assert "What each additional cluster adds" in page.html
     assert repr(page) == "ChoiceReport(4 clusters of 1 to 4; .save('choice.html') writes the page)"
 
 
@@ -60,7 +60,7 @@ def test_the_summary_is_json_without_nan(page, tmp_path):
 def test_a_single_number_has_no_picture_of_splits_and_no_agreement(zoo):
     html = catalpa.choose_k(zoo, [2], method="kmodes", repeats=0, random_state=0).report().html
     assert "How do clusters split" not in html
-    assert "How far samples and starts agree" not in html
+    assert "Agreement of samples and starts" not in html
     assert "which KModes does not have" in html
 
 
@@ -82,7 +82,7 @@ def test_clusters_keep_their_colour_and_a_new_one_gets_its_own():
 
 
 def test_boxes_stand_below_each_other_and_fill_the_picture(choice):
-    drawn = alluvial(choice.crossings)
+    drawn = alluvial(choice.crosstabs)
     for column in drawn["columns"]:
         boxes = sorted((one["y"], one["y"] + one["height"]) for one in column["clusters"])
         assert boxes[0][0] == TOP

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +21,7 @@ def zoo() -> pd.DataFrame:
 def test_two_models_are_compared_on_the_rows_of_a_table(zoo: pd.DataFrame) -> None:
     first, second = (method(5, random_state=0).fit(zoo) for method in (catalpa.Grove, catalpa.KModes))
     found = catalpa.compare(first, second, zoo)
-    assert found.crossing.adjusted_rand == pytest.approx(adjusted_rand_score(first.labels_, second.labels_))
+    assert found.crosstab.adjusted_rand == pytest.approx(adjusted_rand_score(first.labels_, second.labels_))
     assert found.to_frame().to_numpy().sum() == len(zoo)
     assert "Grove" in found.html
     assert "101 rows" in repr(found)
@@ -28,7 +30,7 @@ def test_two_models_are_compared_on_the_rows_of_a_table(zoo: pd.DataFrame) -> No
 def test_a_model_agrees_with_its_own_labels(zoo: pd.DataFrame) -> None:
     model = catalpa.KModes(3, random_state=0).fit(zoo)
     found = catalpa.compare(model, [f"group {label}" for label in model.labels_], zoo)
-    assert found.crossing.staying == 1.0
+    assert found.crosstab.staying == 1.0
     assert found.summary["moves"] == []
     assert "Who moved" not in found.html
 
@@ -49,7 +51,7 @@ def test_few_movers_and_no_table_have_nothing_to_say() -> None:
 
 def test_weights_count_as_rows() -> None:
     found = catalpa.compare([0, 0, 1], [0, 1, 1], sample_weight=[3, 1, 0.5])
-    assert found.crossing.counts.tolist() == [[3.0, 1.0], [0.0, 0.5]]
+    assert found.crosstab.counts.tolist() == [[3.0, 1.0], [0.0, 0.5]]
 
 
 def test_large_weights_are_written_out_on_the_page() -> None:
@@ -106,7 +108,10 @@ def test_a_model_needs_the_table_and_labels_must_be_there(zoo: pd.DataFrame) -> 
 
 def test_the_page_shows_texts_of_the_table_as_texts() -> None:
     page = catalpa.compare(["<b>", "<b>", "x"], ["y", "<i>", "<i>"]).html
-    assert "<b>" not in page
+    assert "<i>" not in page
+    assert not re.search(
+        r"<b>(?!<bdi>(first|second)</bdi>)", page
+    )  # bold are the names of the clusterings alone
     assert "&lt;b&gt;" in page
     assert np.char.count(page, "<table") == 2
 

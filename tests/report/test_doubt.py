@@ -128,7 +128,7 @@ def test_a_column_that_was_clustered_may_name_the_rows_too(grove, rows):
 
 
 def test_ids_that_do_not_fit_are_refused(grove, rows):
-    with pytest.raises(ParameterError, match="id is 'nobody', which is no column"):
+    with pytest.raises(ParameterError, match="id is 'nobody', which is not a column"):
         grove.report(rows, id="nobody")
     with pytest.raises(ParameterError, match="id has 2 values, but the table has 42 rows"):
         grove.report(rows, id=["a", "b"])

@@ -193,7 +193,7 @@ def test_a_table_without_clusters_is_warned_of():
     split = catalpa.SigDT().fit(noise).report(noise).summary["fit"]["warnings"]
     assert report.summary["verdict"]["level"] == given.summary["verdict"]["level"] == "none"
     assert "all rows are in one cluster" in report.html
-    assert "Do not read these differences as a finding" in given.html
+    assert "These differences are not evidence of groups" in given.html
     assert '<main class="doubtful">' in given.html
     # Apart from what was asked for, every part of the page is folded.
     parts = given.html.split("<section ")[2:]

@@ -30,8 +30,8 @@ def choose_k(
     weight: options.Weight = None,
     cells: options.Cells,
     preparing: options.Preparing,
-    repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
+    repeats: Annotated[int, typer.Option(min=0, help="Number of runs for measuring agreement.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same result.")] = 0,
     jobs: options.Jobs = None,
     stream: options.Stream = False,
     memory: options.Memory = None,
@@ -42,7 +42,7 @@ def choose_k(
     force: options.Force = False,
     terminal: JsonTerminal,
 ) -> None:
-    """Try several numbers of clusters and say which one to take, and why.
+    """Fit several numbers of clusters, and print the recommended one and why.
 
     For example:
 
@@ -59,11 +59,11 @@ def choose_k(
     from catalpa.cli.tables import TableSource, open_input
     from catalpa.cluster.choose_k import choose_k as choose
 
-    with terminal.listening():
+    with terminal.listening(), terminal.waiting():
         source = TableSource(table, csv, listed(columns), listed(drop), weight=weight)
         data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
-        model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
+        model.set_params(recipe=recipe_of(data, table, preparing, terminal))
         with terminal.progress(model):
             choice = choose(
                 data.rows,
@@ -73,6 +73,10 @@ def choose_k(
                 random_state=seed,
                 sample_weight=data.weights,
             )
+        if not terminal.json:  # on the other stream: the table is data
+            words = choice.levels_in_words
+            said = [choice.reason, *([f"Levels of detail: {words}."] if words else [])]
+            terminal.say_first(choice.verdict.sentence, *said)
         if report is not None:
             write_text(report, choice.report(title=title_of(table)).html)
     if terminal.json:
@@ -81,11 +85,6 @@ def choose_k(
         record["verdict"] = choice.verdict.to_dict()
         terminal.show_json({**record, "table": choice.records})
         return
-    # The verdict first, on the other stream: the table is data.
-    terminal.say(choice.verdict.sentence)
-    terminal.say(choice.reason)
-    if choice.levels is not None and choice.levels.fine > 1:
-        terminal.say(f"Levels of detail: {choice.levels}.")
     terminal.table(choice.head, choice.rows)
     terminal.wrote(report)
 
@@ -93,13 +92,13 @@ def choose_k(
 def _method_to_try(method: str, least: int, most: int) -> MethodEntry:
     from catalpa.cluster.registry import find_method
 
-    # Said here, in the words of the options.
+    # Printed here, because it names options.
     if least > most:
         raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")
     entry = find_method(method)
     if "n_clusters" not in entry.estimator._get_param_names():
         raise ParameterError(
-            f"The method {entry.name} takes no number of clusters, it finds it: there is nothing to choose. "
+            f"The method {entry.name} determines the number of clusters itself: there is nothing to choose. "
             f"Run catalpa cluster with --method {entry.name}."
         )
     return entry

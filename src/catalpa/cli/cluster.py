@@ -1,10 +1,9 @@
-"""``catalpa cluster``: a table in, clusters out."""
+"""``catalpa cluster``: cluster the rows of a table."""
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,11 +20,11 @@ from catalpa.errors import NoStructureWarning, ParameterError
 if TYPE_CHECKING:
     from catalpa.cluster.registry import MethodEntry
     from catalpa.estimator.base import Clusterer
+    from catalpa.report.explore_edits import Edits
 
-# A table of hundreds of columns would push its clusters off the screen.
+# Long lists of decisions would hide the clusters.
 DECISIONS_SAID = 10
 DEFAULT_METHOD = "grove"
-NAMES_SAID = 6  # of columns that were decided on alike
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
 
@@ -34,7 +33,12 @@ def cluster(
     *,
     k: Annotated[
         int | None,
-        typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
+        typer.Option(
+            "-k",
+            "--clusters",
+            min=1,
+            help="Number of clusters; by default the method chooses.",
+        ),
     ] = None,
     method: options.Method = DEFAULT_METHOD,
     columns: options.Columns = None,
@@ -44,7 +48,7 @@ def cluster(
     against: options.Against = None,
     cells: options.Cells,
     preparing: options.Preparing,
-    n_init: Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept.")] = None,
+    n_init: Annotated[int | None, typer.Option(min=1, help="Number of starts; the best one is used.")] = None,
     max_clusters: Annotated[
         int | None, typer.Option(min=1, help="Largest number of clusters to try, without -k; for Grove.")
     ] = None,
@@ -60,7 +64,7 @@ def cluster(
     ] = None,
     quote_formulas: options.QuoteFormulas = False,
     report: Annotated[
-        Path | None, typer.Option(help="Page to write, with everything found; opens without a network.")
+        Path | None, typer.Option(help="HTML report to write; opens without a network.")
     ] = None,
     proba: Annotated[
         bool,
@@ -78,7 +82,14 @@ def cluster(
     suggested_names: Annotated[
         bool, typer.Option("--suggested-names", help="Name the clusters after what is typical of them.")
     ] = False,
-    reasons: Annotated[int, typer.Option(min=1, help="Most reasons to print for each cluster.")] = 3,
+    edits: Annotated[
+        Path | None,
+        typer.Option(
+            help="clusters.json that a page of catalpa explore saved: its number of clusters, splits, merges "
+            "and names."
+        ),
+    ] = None,
+    reasons: Annotated[int, typer.Option(min=1, help="Maximum number of reasons per cluster.")] = 3,
     force: options.Force = False,
     terminal: JsonTerminal,
 ) -> None:
@@ -95,13 +106,16 @@ def cluster(
         cat log.tsv | catalpa cluster - -k 6 --method kmodes --json
 
         catalpa cluster june.csv --like may/model.json -o june/
+
+        catalpa cluster survey.csv --recipe recipe.json --edits clusters.json -o out/
     """
     earlier = None if like is None else earlier_model(like, method)
     entry = find_entry(method, earlier)
     _check_stream(entry, stream=stream)
-    # Before the work: a fit of an hour must not end in a file that may not be written.
+    # Checked first: a long fit must not end with a file that cannot be written.
     check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
     check_page(report, force=force)
+    edits_read, k = edits_of(edits, k, like, entry)
     settings = {"n_clusters": k, **cells.settings, "n_init": n_init, "max_clusters": max_clusters}
     if earlier is not None:
         settings = with_settings_of(earlier, settings)
@@ -110,14 +124,14 @@ def cluster(
         check_proba(entry.estimator)
     if proba and output is None:
         raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
-    # Only now: what is wrong with the options is told at once.
+    # Imported late, so that invalid options are reported at once.
     from catalpa.cli.cluster_table import as_json, beside, describe, number_lines, show
     from catalpa.cli.recipes import chosen, dialect_of_recipe, layout_of, recipe_of
     from catalpa.cli.tables import TableSource, open_input, write_results
     from catalpa.estimator.matching import match_text
     from catalpa.estimator.problem import fitted_of
 
-    with terminal.listening():
+    with terminal.listening(), terminal.waiting():
         aside = identifier_of(id), weight, against
         layout = dialect_of_recipe(preparing)
         if layout is None and earlier is not None and not chosen(preparing):
@@ -126,34 +140,39 @@ def cluster(
         data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
         if earlier is None or chosen(preparing):
-            model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
+            model.set_params(recipe=recipe_of(data, table, preparing, terminal))
         else:
             model.set_params(recipe=fitted_of(earlier).recipe)
         fitted(terminal, model, data.rows, data.weights)
-        if earlier is not None:
-            model.match_to(earlier, data.rows, sample_weight=data.weights)
-        if suggested_names:
-            add_suggested_names(model)
+        model = _as_wanted(model, data, earlier, edits_read, suggested_names=suggested_names)
         lines, crossing = describe(model, top=reasons), beside(model, data, against)
         numbers = number_lines(model, data.tables(), data.weights, most=ROWS_DRAWN if stream else None)
         labels = data.labels(model, proba=proba)
+        fits = broad_groups(model, data.rows, data.weights)
+        broad = [line for fit in fits for line in describe(fit, top=reasons)]
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_text(report, reported(model, data, title_of(table)).html)] if report else []
     if terminal.json:
         record = as_json(model, lines, numbers, files, terminal.warnings)
         matched = None if earlier is None else model._match_records
         terminal.show_json(
-            {"verdict": model.verdict_.to_dict(), **record, "against": crossing, "matched": matched}
+            {
+                "verdict": model.verdict_.to_dict(),
+                **record,
+                "broad_groups": broad,
+                "against": crossing,
+                "matched": matched,
+            }
         )
     else:
         if earlier is not None:
             terminal.say_all(map(match_text, model._match_records))
-        show(terminal, lines, numbers, crossing)
+        show(terminal, lines, numbers, crossing, broad=broad, style=style_of(model))
         terminal.wrote(*files)
 
 
 def find_entry(method: str, earlier: Clusterer | None) -> MethodEntry:
-    """The method of an earlier model, or the one that was named."""
+    """The method of an earlier model, or the named one."""
     from catalpa.cluster.registry import METHODS, find_method
 
     if earlier is None:
@@ -172,6 +191,34 @@ def earlier_model(path: Path, method: str) -> Clusterer:
             f"--like takes the method of the earlier model, {entry.name}. Leave --method out."
         )
     return model
+
+
+def _as_wanted(
+    model: Clusterer, given: Any, earlier: Clusterer | None, edits: Edits | None, *, suggested_names: bool
+) -> Clusterer:
+    """The fitted model with the numbers of an earlier one, the edits of a page, and suggested names."""
+    if earlier is not None:
+        model.match_to(earlier, given.rows, sample_weight=given.weights)
+    if edits is not None:
+        model = edits.apply(edits.split(model, given.rows, given.weights))
+    if suggested_names:
+        add_suggested_names(model)
+    return model
+
+
+def edits_of(
+    path: Path | None, k: int | None, like: Path | None, entry: MethodEntry
+) -> tuple[Edits | None, int | None]:
+    """The edits of ``--edits``, and the number of clusters to fit, which they hold."""
+    if path is None:
+        return None, k
+    from catalpa.report.explore_edits import Edits
+
+    given = [option for option, value in (("-k", k), ("--like", like)) if value is not None]
+    if given:
+        raise ParameterError(f"--edits says which clusters to make. Leave {' and '.join(given)} out.")
+    edits = Edits.read(path)
+    return edits, edits.number_to_fit(has_levels=hasattr(entry.estimator, "cut"))
 
 
 def with_settings_of(earlier: Clusterer, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,17 +247,17 @@ def _check_stream(entry: MethodEntry, *, stream: bool) -> None:
 
 
 def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
-    """An estimator with the settings that were given; None stands for the method's own default."""
+    """An estimator with the given settings; None is the method's default."""
     options = {name: value for name, value in settings.items() if value is not None}
     takes = entry.estimator._get_param_names()
     if "n_clusters" not in options and not entry.learns_k:
         raise ParameterError(f"Say how many clusters {entry.name} should make, for example -k 4.")
-    # Without -k: the setting that asks a method to find the number, "auto" for Grove.
+    # Without -k: the setting with which a method determines the number, such as "auto" for Grove.
     if "n_clusters" not in options and "n_clusters" in takes:
         options["n_clusters"] = entry.k_to_find
-    if "random_state" not in takes:  # a method without chance gives the same clusters for every seed
+    if "random_state" not in takes:  # a deterministic method gives the same clusters for every seed
         options.pop("random_state", None)
-    # Told, not dropped: an option without an effect would be taken for one with it.
+    # An error, because users expect options to have an effect.
     foreign = [name for name in options if name not in takes]
     if foreign:
         named = ", ".join(map(option_of, foreign))
@@ -219,44 +266,40 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
 
 
 def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None) -> Clusterer:
-    """Fit with one changing line of progress, and print the verdict and how the columns were read."""
+    """Fit with a progress line, and print the verdict and how the columns were interpreted."""
     from catalpa.estimator.attributes import column_notes
     from catalpa.estimator.problem import fitted_of
+    from catalpa.explain.decisions import group_similar_decisions
 
     with terminal.progress(model), warnings.catch_warnings():
         if not terminal.json:
             warnings.simplefilter("ignore", NoStructureWarning)  # the verdict says the same
         model.fit(rows, sample_weight=weights)
-    # Whoever loads the model never chose the library that the command reads files with.
-    found = fitted_of(model)
-    model._fitted = replace(found, schema=replace(found.schema, library="pandas"))
-    terminal.say(model.verdict_.sentence)
+    # A model file is loaded elsewhere, where frames are pandas.
+    outcome = fitted_of(model)
+    model._fitted = replace(outcome, schema=replace(outcome.schema, library="pandas"))
+    terminal.say_first(model.verdict_.sentence)
     decisions = group_similar_decisions([*model.schema_.decisions, *column_notes(fitted_of(model))])
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
     if len(decisions) > DECISIONS_SAID:
-        terminal.say(f"and {len(decisions) - DECISIONS_SAID} more columns were decided on: --json lists them")
+        more = len(decisions) - DECISIONS_SAID
+        terminal.say(f"and {more} more decision{'s' if more > 1 else ''} on columns: --json lists them")
     return model
 
 
-def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
-    """The decisions, with those that differ only in their column said in one line.
+def broad_groups(model: Clusterer, rows: Any, weights: Any = None) -> list[Clusterer]:
+    """A fit with all columns independent, if columns that depend on each other explain a single cluster."""
+    groups = model.verdict_.broad_groups
+    if groups is None or groups == 1:
+        return []
+    from sklearn.base import clone
 
-    Examples
-    --------
-    >>> same = "holds 2 things: taken"
-    >>> group_similar_decisions([f"column 'a' {same}", f"column 'b' {same}", "more"])
-    ["columns 'a', 'b' hold 2 things: taken", 'more']
-    """
-    columns: dict[str, list[str]] = {}
-    for decision in decisions:
-        match = re.fullmatch(r"column ('.*?'|\".*?\") (holds .*)", decision)
-        columns.setdefault(match[2] if match else decision, []).extend([match[1]] if match else [])
-    lines = []
-    for text, names in columns.items():
-        if len(names) < 2:
-            lines.append(f"column {names[0]} {text}" if names else text)
-            continue
-        more = f" and {len(names) - NAMES_SAID} more" if len(names) > NAMES_SAID else ""
-        lines.append(f"columns {', '.join(names[:NAMES_SAID])}{more} {text.replace('holds', 'hold', 1)}")
-    return lines
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the verdict has said what to think of them
+        return [clone(model).set_params(n_clusters=groups, ties=None).fit(rows, sample_weight=weights)]
+
+
+def style_of(model: Clusterer) -> str | None:
+    """Grey for clusters that are no finding; the verdict above them says why."""
+    return "bright_black" if model.verdict_.level == "none" else None

@@ -1,4 +1,4 @@
-"""A fitted model in a few lines: its clusters, what is typical of each, and a cross-tabulated column.
+"""The printed summary of a model: clusters, their reasons, and a cross-tabulated column.
 
 Commands import this module when they run, as ``tables``.
 """
@@ -21,7 +21,7 @@ from catalpa.estimator.labelled import TableElsewhere, weight_of
 from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import figure, percent, row_count_text
-from catalpa.explain.reasons import sentence
+from catalpa.explain.reasons import cluster_records
 from catalpa.plot.view import number_records
 from catalpa.report.against import crossed, crossed_elsewhere
 from catalpa.table.blocks import search_positions
@@ -31,18 +31,8 @@ NUMBERS_SHOWN = CATEGORIES_SHOWN = 12  # --json has them all
 
 def describe(model: Clusterer, *, top: int = 3) -> list[dict[str, Any]]:
     """One record per cluster, in the order of their numbers, with at most ``top`` reasons."""
-    sizes = model.cluster_sizes_
-    return [
-        {
-            "cluster": cluster,
-            "name": fitted_of(model).names.get(cluster),
-            "size": sizes[cluster].item(),
-            "share": float(sizes[cluster] / sizes.sum()),
-            "sets_apart": sentence(reasons),
-            "reasons": [reason.record() for reason in reasons],
-        }
-        for cluster, reasons in enumerate(reasons_of(fitted_of(model), top))
-    ]
+    fitted = fitted_of(model)
+    return cluster_records(model.cluster_sizes_, fitted.names, reasons_of(fitted, top))
 
 
 def number_lines(
@@ -53,7 +43,7 @@ def number_lines(
     ``tables`` hold the rows of the fit; with ``most`` so many of them are looked at, drawn at random.
     """
     columns = [column.name for column in model.schema_.columns if column.binned or column.kind == "numeric"]
-    if not columns:  # files are not read once more for the sake of no column
+    if not columns:  # without numeric columns, files need not be read again
         return []
     positions = search_positions(len(model.labels_), most, seed=0)
     start, parts = 0, []
@@ -76,16 +66,23 @@ def show(
     clusters: Sequence[Mapping[str, Any]],
     numbers: Sequence[Mapping[str, Any]] = (),
     crossing: Mapping[str, Any] | None = None,
+    *,
+    broad: Sequence[Mapping[str, Any]] = (),
+    style: str | None = None,
 ) -> None:
-    """Print the table of clusters, a line for every column of numbers, and the column beside them."""
-    # The number, by which other tables tell the cluster, and the name.
+    """Print the table of clusters, a line for every column of numbers, and the column beside them.
+
+    ``broad`` are groups with all columns independent, beside a single cluster. Clusters that are not a
+    finding have a ``style``.
+    """
+    # The number, which other tables use, and the name.
     titles = [f"{one['cluster']} {one['name'] or ''}".strip() for one in clusters]
     rows = [
         (title, f"{round(one['size'], 3):.10g}", percent(one["share"]), one["sets_apart"])
         for title, one in zip(titles, clusters, strict=True)
     ]
     bars = [one["share"] for one in clusters]
-    terminal.table(("cluster", "size", "share", "typical of the cluster"), rows, bars=bars)
+    terminal.table(("cluster", "size", "share", "typical of the cluster"), rows, bars=bars, style=style)
     if numbers:
         head = ("number", "mean ± standard deviation in each cluster (and the middle half)")
         shown = [(one["column"], "; ".join(map(_text, one["clusters"]))) for one in numbers[:NUMBERS_SHOWN]]
@@ -94,31 +91,35 @@ def show(
         terminal.say(f"and {len(numbers) - NUMBERS_SHOWN} more columns of numbers: --json lists them")
     if crossing is not None:
         _show_against(terminal, crossing, titles)
+    if broad:
+        terminal.say("Broad groups with all columns independent:")
+        show(terminal, broad)
 
 
 def _text(one: Mapping[str, Any]) -> str:
-    """One cluster's numbers in a few words."""
+    """Summary of a column's numbers in one cluster."""
     if one["mean"] is None:
         return f"{one['cluster']}: none"
-    text = f"{one['cluster']}: {figure(one['mean'])} ± {figure(one['sd'])}"
+    spread = one["sd"]
+    text = f"{one['cluster']}: {figure(one['mean'], spread)} ± {figure(spread)}"
     if one["quantiles"]:
-        text += f" ({figure(one['quantiles'][1])} to {figure(one['quantiles'][3])})"
+        text += f" ({figure(one['quantiles'][1], spread)} to {figure(one['quantiles'][3], spread)})"
     return text + (f", {percent(one['missing'])} missing" if one["missing"] else "")
 
 
 def beside(model: Clusterer, data: Input, column: str | None) -> dict[str, Any] | None:
-    """The clusters crossed with the column that was named, if one was."""
+    """The cross-tabulation of the clusters and the named column, if any."""
     if column is None:
         return None
     if data.files is not None:
         files = opener_for(data.files)
         return crossed_elsewhere(model, TableElsewhere(files, weight_of(files, data.weights)), [column])[0]
-    assert not isinstance(data.weights, str)  # only streams have their names
+    assert not isinstance(data.weights, str)  # only streams have a name for them
     return crossed(model.labels_, model.n_clusters_, data.against, weights=data.weights, name=column)
 
 
 def _show_against(terminal: Terminal, record: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Print the table of a column and the clusters, and how far one tells the other."""
+    """Print the cross-tabulation of a column and the clusters, and their association."""
     if record["kind"] == "numbers":
         means = ["" if mean is None else f"{mean:.4g}" for mean in record["means"]]
         terminal.table(("cluster", f"mean {record['column']}"), list(zip(names, means, strict=True)))
@@ -147,7 +148,7 @@ def as_json(
     files: Sequence[Path] = (),
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What a program wants to know about a fit."""
+    """Summary of a fit for programs."""
     return {
         "method": type(model).__name__,
         "rows": len(model.labels_),

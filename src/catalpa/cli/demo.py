@@ -1,4 +1,4 @@
-"""``catalpa demo``: a bundled table, what the published method makes of it, and what Grove does."""
+"""``catalpa demo``: a bundled table clustered by the published method and by Grove."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from catalpa.explain.relation import Relation
 
 FOLDER = Path("demo-output")
-STARTS = 10  # of the published method, whose agreement is told
+STARTS = 10  # starts of the published method, whose agreement is printed
 
 
 def demo(
@@ -43,7 +43,7 @@ def demo(
 
         catalpa demo -o somewhere --force
     """
-    # The default folder belongs to the demo: a second run may replace what the first one wrote.
+    # The default folder belongs to the demo: a second run may replace files of the first one.
     planned = [output / name for name in (LABELS, MODEL, PROFILES, REPORT)]
     check_free(*planned, force=force or output == FOLDER)
     from catalpa.cli.cluster_table import as_json, describe, show
@@ -79,7 +79,7 @@ def demo(
 
 
 def runs_of_disc(zoo: Dataset) -> list[DISC]:
-    """The published method from several starts; it can lose clusters, which is no news here."""
+    """Fits of the published method from several starts, without warnings about empty clusters."""
     import warnings
 
     from catalpa.cluster.disc import DISC
@@ -93,19 +93,19 @@ def agreement(models: list[DISC]) -> float:
     """Mean adjusted Rand index of all pairs of fits."""
     from catalpa.metrics import adjusted_rand
 
-    # Of every two, since none of the starts is the right one to compare with.
+    # Of all pairs, since no start is the reference.
     pairs = list(itertools.combinations(models, 2))
     return sum(adjusted_rand(one.labels_, other.labels_) for one, other in pairs) / len(pairs)
 
 
 def most_important_relation(model: DISC) -> Relation:
-    """The relation that sets most categories apart, of the largest cluster that has one such."""
+    """The most informative relation, of the largest cluster that has one."""
 
     def tells(relation: Relation) -> tuple[int, int]:
         apart = sum(length > 0 for _, _, length in relation.edges)
         return apart, int(model.cluster_sizes_[relation.cluster])
 
-    # A relation in which all categories are alike would show nothing of what is learned.
+    # A relation with equal categories would not show what is learned.
     return max(model.relations_, key=tells)
 
 
@@ -115,7 +115,7 @@ def _written(terminal: Terminal, output: Path, model: Grove, zoo: Dataset) -> li
     files = write_results(output, model)
     try:
         files.append(write_text(output / REPORT, model.report(zoo.frame, title=zoo.title).html))
-    # The demo is the first thing that is run, perhaps without the extra packages of the report.
+    # The demo is often run first, perhaps without the packages for reports.
     except MissingDependency as absent:
         terminal.say(f"no {REPORT}: {absent}")
     return files

@@ -22,7 +22,12 @@ def explore(
     *,
     k: Annotated[
         int | None,
-        typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
+        typer.Option(
+            "-k",
+            "--clusters",
+            min=1,
+            help="Number of clusters; by default the method chooses.",
+        ),
     ] = None,
     method: options.Method = "grove",
     columns: options.Columns = None,
@@ -36,10 +41,10 @@ def explore(
     csv: options.CsvFile,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the page to a file; serve nothing."),
+        typer.Option("--output", "-o", help="Write the page to a file instead of serving it."),
     ] = None,
     without_rows: Annotated[
-        bool, typer.Option("--without-rows", help="With -o: keep counts only, so that no row can be read.")
+        bool, typer.Option("--without-rows", help="With -o: store counts only, without the cells of rows.")
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; any free one if 0.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
@@ -82,7 +87,7 @@ def explore(
             lambda number: new_model(
                 entry, {"n_clusters": None if number == "auto" else number, "random_state": seed}
             ),
-            recipe=recipe_of(data.rows, table, preparing, terminal),
+            recipe=recipe_of(data, table, preparing, terminal),
             sample_weight=data.weights,
             options=[*_repeated(method, identifier, weight, seed, preparing), *_file_options(csv)],
             title=title_of(table),
@@ -92,8 +97,8 @@ def explore(
         session.wait()
         if session.page is None:
             raise CatalpaError(session.error or "The table could not be clustered.")
-        if output is not None:
-            write_text(output, session.page.html)
+        if output is not None and (page := session.judged()) is not None:
+            write_text(output, page.html)
             terminal.wrote(output)
             return
     with ExploreServer(session, port) as server:
@@ -124,7 +129,7 @@ def _repeated(
 
 
 def _file_options(csv: options.CsvFile) -> list[str]:
-    """Options that say how the file is read, as they were given."""
+    """The options for reading the file, as given."""
     named = {name.replace("_", "-"): getattr(csv, name) for name in csv.__dataclass_fields__}
     settings = {
         name: value for name, value in named.items() if value and not (name == "decimal" and value == ".")

@@ -1,4 +1,4 @@
-"""``catalpa export``: what a model found in a table, as files for other programs."""
+"""``catalpa export``: results of a model on a table, as files for other programs."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class OfficeFiles:
     charts: Annotated[Path | None, typer.Option(help="Folder for every chart as SVG and PNG.")] = None
     form: Annotated[
         Path | None,
-        typer.Option(help="Form that finds the cluster from few columns, as .html, .xlsx or .sql."),
+        typer.Option(help="Form that assigns rows by a few columns, as .html, .xlsx or .sql."),
     ] = None
-    form_columns: Annotated[int, typer.Option("--form-columns", min=1, help="Most columns of the form.")] = 6
+    form_columns: Annotated[int, typer.Option("--form-columns", min=1, help="Maximum number of columns.")] = 6
     append: Annotated[
         Path | None,
         typer.Option(help=f"The table with a column of clusters, as {', '.join(APPENDED)} by its suffix."),
@@ -52,15 +52,15 @@ class OfficeFiles:
 
     @property
     def drawings(self) -> list[Path]:
-        """Every file that there may be in the folder of charts."""
+        """All files that may be written to the folder of charts."""
         from catalpa.report.chart_files import FILES
 
         return [] if self.charts is None else [self.charts / name for name in FILES]
 
     def check(self, *, force: bool) -> None:
-        """Raise before the work begins if a file could not be written after it."""
+        """Raise an error before the work starts if a file cannot be written."""
         if not self.paths and self.charts is None:
-            raise ParameterError("No file is named. Say what to write, such as --xlsx out.xlsx.")
+            raise ParameterError("No output file is given. Name at least one, such as --xlsx out.xlsx.")
         for option, path, able in (("--append", self.append, APPENDED), ("--form", self.form, FORMS)):
             if path is not None and path.suffix.lower() not in able:
                 raise ParameterError(f"{option} is {str(path)!r}; its name must end in {', '.join(able)}.")
@@ -87,7 +87,7 @@ def export(
     files: OfficeFiles,
     against: Annotated[
         list[str] | None,
-        typer.Option(help="Column to cross with the clusters; may be given several times."),
+        typer.Option(help="Column to cross-tabulate with the clusters; may be repeated."),
     ] = None,
     weight: options.Weight = None,
     title: Annotated[
@@ -101,7 +101,7 @@ def export(
     force: options.Force = False,
     terminal: Terminal,
 ) -> None:
-    """Write what a model found in a table as files for other programs.
+    """Write the results of a model on a table as files for other programs.
 
     For example:
 
@@ -131,7 +131,7 @@ def export(
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
             if name not in rows.column_names:
                 raise ParameterError(
-                    f"{option} names {name!r}, which is no column. The columns are {rows.column_names}."
+                    f"{option} names {name!r}, which is not a column. The columns are {rows.column_names}."
                 )
         weights = None if weight is None else weights_of(weight, rows)
         results = findings(fitted, rows, columns, weights, title or title_of(table))
@@ -149,7 +149,7 @@ def export(
 def _contents(
     files: OfficeFiles, findings: Findings, *, labelled: bool, quote: bool
 ) -> list[tuple[Path, Callable[[], bytes]]]:
-    """The files that were asked for, and how each is made."""
+    """The requested files, and functions that create them."""
     from catalpa.report.markdown_file import Markdown
     from catalpa.report.slides_file import Slides
     from catalpa.report.workbook_file import Workbook

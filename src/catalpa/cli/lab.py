@@ -1,4 +1,4 @@
-"""``catalpa lab``: the published experiments again, and honest baselines for a table of one's own."""
+"""``catalpa lab``: reproduce the published experiments, and compare methods on your own table."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from catalpa.lab.published_table import AsPublished as AsPublishedTable
 
 lab = typer.Typer(
-    help="Run the published experiments again, and compare methods on a table of your own.",
+    help="Reproduce the published experiments, and compare methods on your own table.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
-# Said here, since to ask the laboratory for its peers would load scikit-learn for every --help.
+# Written out, because importing the laboratory would load scikit-learn for every --help.
 NAMED = "grove,disc,kmodes; the outside programs stepmix and mca-kmeans; or package.module:Class"
-Results = Annotated[Path, typer.Option(help="The .parquet file that results are kept in.")]
+Results = Annotated[Path, typer.Option(help="The .parquet file with the results.")]
 ProtocolFile = Annotated[
     Path | None, typer.Option("--protocol", help="A protocol of your own instead of the published one.")
 ]
@@ -37,7 +37,7 @@ Methods = Annotated[list[str] | None, typer.Option("--methods", "-m", help=f"Onl
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these: ZO,CV.")]
 AsPublished = Annotated[
     bool,
-    typer.Option("--as-published", help="From the starts of the printed runs, where they are known."),
+    typer.Option("--as-published", help="From the starts of the published runs, if known."),
 ]
 RESULTS = Path("results/protocol.parquet")
 PUBLISHED = Path("results/as_published.parquet")
@@ -54,16 +54,16 @@ def run_command(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Bundled data sets and five seeds only.")] = False,
     as_published: AsPublished = False,
-    results: Annotated[Path | None, typer.Option(help="The .parquet file to keep results in.")] = None,
+    results: Annotated[Path | None, typer.Option(help="The .parquet file for the results.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes.")] = 1,
     methods: Methods = None,
     datasets: Datasets = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="At most so many seeds.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Maximum number of seeds.")] = None,
     protocol: ProtocolFile = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed runs again.")] = False,
     terminal: Terminal,
 ) -> None:
-    """Run every method on every data set with every seed, and print our ACC beside the printed one.
+    """Run every method on every data set with every seed, and print our ACC next to the published one.
 
     Started again, it continues. For example:
 
@@ -81,7 +81,7 @@ def run_command(
     path = results or (PUBLISHED if as_published else QUICK if quick else RESULTS)
     full_protocol = _protocol(protocol, listed(methods), as_published=as_published)
     plan = _planned(terminal, full_protocol, quick, methods, datasets, seeds)
-    # Only what is planned now: failures of other methods stay as they were found.
+    # Only of the current plan: stored failures of other methods are unchanged.
     if retry_failed:
         ResultJournal(path).forget_failures({job.key for job in plan.jobs()})
     with terminal.runs() as watch:
@@ -90,15 +90,17 @@ def run_command(
     terminal.say(f"{len(rows)} runs in {path}, {len(failed)} of them without a result.")
     for (method, error), part in failed.groupby(["method", "error"]):
         names, text = ", ".join(dict.fromkeys(part["dataset"])), str(error)
-        # Two lines of a terminal; the results hold it whole.
+        # About two lines of a terminal; the results contain the full text.
         text = text if len(text) <= 160 else f"{text[:157]}..."
         terminal.say(f"  {method} on {names} ({len(part)}): {text}")
     if as_published:
-        from catalpa.lab.published_table import as_published_table
-
-        for grid in as_published_table(rows, None, plan, "2").grids():
+        for grid in _as_published(path, RESULTS, protocol, "2", "ACC").restricted(plan.categorical).grids():
             terminal.show(to_plain(grid) + "\n")
-        terminal.say("More of it: catalpa lab table 2 --as-published --measure ARI, and table 3.")
+        if not RESULTS.exists():
+            terminal.say(f"No runs from unpicked seeds at {RESULTS}. Make them with: catalpa lab run")
+        terminal.say(
+            f"More of it: catalpa lab table 2 --as-published --published {path} --measure ARI, and table 3."
+        )
         return
     result_table = table(rows, plan, "2")
     if not result_table.cells.empty:
@@ -117,7 +119,7 @@ def table_command(
     results: Results = RESULTS,
     published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     protocol: ProtocolFile = None,
-    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
+    format: Annotated[Format, typer.Option(help="Output format.")] = Format.PLAIN,  # noqa: A002
     destination: Destination,
 ) -> None:
     """Print a published table: ours, printed, and the difference.
@@ -155,7 +157,8 @@ def table_command(
 def significance_command(
     measure: Annotated[str, typer.Option(help="ACC, ARI, NMI, AMI or CMP.")] = "ACC",
     control: Annotated[
-        str | None, typer.Option(help="The method to compare with the others: DISC, or else the best.")
+        str | None,
+        typer.Option(help="The method to compare with the others; default: DISC."),
     ] = None,
     results: Results = RESULTS,
     protocol: ProtocolFile = None,
@@ -189,15 +192,15 @@ def significance_command(
 def counterparts_command(
     *,
     measure: Annotated[str, typer.Option(help="ACC, ARI or CMP.")] = "ACC",
-    runs: Annotated[Path, typer.Option(help="The .csv file that runs are kept in.")] = COUNTERPARTS,
+    runs: Annotated[Path, typer.Option(help="The .csv file with the runs.")] = COUNTERPARTS,
     methods: Annotated[
         list[str] | None, typer.Option("--methods", "-m", help="Only these columns: KMD,HDC.")
     ] = None,
     datasets: Datasets = None,
-    stored: Annotated[bool, typer.Option("--stored", help="Print what is stored, run nothing.")] = False,
+    stored: Annotated[bool, typer.Option("--stored", help="Print stored runs only.")] = False,
     page: Annotated[Path | None, typer.Option(help="Write the page of all measures to this file.")] = None,
     force: Force = False,
-    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
+    format: Annotated[Format, typer.Option(help="Output format.")] = Format.PLAIN,  # noqa: A002
     terminal: Terminal,
 ) -> None:
     """Print the counterparts' columns from the printed runs' starts, and all methods from the same rows.
@@ -252,7 +255,7 @@ def figure_command(
     number: Annotated[int, typer.Argument(min=1, max=5, help="1 to 4, or 5: the means over many seeds.")],
     *,
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for CSV, SVG and PNG.")] = FIGURES,
-    data: Annotated[Path | None, typer.Option(help="Draw from this CSV instead of running again.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Use this CSV file instead of running again.")] = None,
     protocol: ProtocolFile = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer draws and sizes, bundled data sets.")] = False,
     force: Force = False,
@@ -274,7 +277,7 @@ def figure_command(
     figure = FIGURES[number]
     stem = folder / f"figure{number}"
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
-    # Data that are drawn from may lie where they would be written; they stay.
+    # Input data may be at the output path; they are not overwritten.
     if data is not None and data.absolute() == files[0].absolute():
         del files[0]
     check_free(*files, force=force)
@@ -295,7 +298,7 @@ def figure_command(
     if files[0].suffix == ".csv":
         write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
     if data is None:
-        journal.unlink(missing_ok=True)  # the data are whole in the CSV file now
+        journal.unlink(missing_ok=True)  # the CSV file is now complete
     save(figure.draw(frame), [file for file in files if file.suffix != ".csv"])
     terminal.wrote(*files)
 
@@ -309,7 +312,7 @@ def claims_command(
     force: Force = False,
     terminal: Terminal,
 ) -> None:
-    """Count what the theorems of the paper claim: rises of the objective, stops, pairs at distance 0.
+    """Check the theorems of the paper: increases of the objective, convergence, pairs at distance 0.
 
     Started again, it continues. For example:
 
@@ -337,9 +340,10 @@ def compare_command(
     *,
     target: Annotated[str, typer.Option(help="The column with the known classes.")],
     methods: Annotated[list[str], typer.Option("--methods", "-m", help=f"Such as {NAMED}.")],
-    seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... so many.")] = 20,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of seeds: 0, 1, ...")] = 20,
     k: Annotated[
-        int | None, typer.Option("-k", "--clusters", min=1, help="Clusters; else as classes.")
+        int | None,
+        typer.Option("-k", "--clusters", min=1, help="Number of clusters; default: classes."),
     ] = None,
     drop: Drop = None,
     text: TextFile,
@@ -379,29 +383,32 @@ def page_command(
     results: Results = RESULTS,
     published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     figures: Annotated[Path, typer.Option(help="Folder with the data and drawings of figures.")] = FIGURES,
-    claims: Annotated[Path, typer.Option(help="Counts of what the theorems claim.")] = CLAIMS,
+    claims: Annotated[Path, typer.Option(help="Results of lab claims.")] = CLAIMS,
+    counterparts: Annotated[Path, typer.Option(help="Runs of the counterparts.")] = COUNTERPARTS,
     protocol: ProtocolFile = None,
     destination: Destination,
 ) -> None:
-    """Write the page of results in Markdown, made from stored results and figures alone.
+    """Write the page of results in Markdown from stored results and figures.
 
     For example:
 
         catalpa lab page -o docs/inside/results.md --force
     """
     from catalpa.lab.conclusions import StoredResults
+    from catalpa.lab.counterparts import read_counterparts
     from catalpa.lab.figures.notes import figures_text, stored_figures
     from catalpa.lab.journal import read_results
     from catalpa.lab.page import page
 
     destination.check()
     beside = Path.cwd() if destination.output is None else destination.output.absolute().parent
-    # As seen from the page, wherever it is written; Markdown has slashes on every system.
+    # Relative to the page; Markdown uses slashes on every system.
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
     stored = StoredResults(
         published=read_results(published) if published.exists() else None,
         claims=_figure_data(claims) if claims.exists() else None,
         figures=stored_figures(figures),
+        counterparts=read_counterparts(counterparts) if counterparts.exists() else None,
     )
     destination.write(page(*_stored(results, protocol), figures_text(figures, link), stored))
 
@@ -409,7 +416,7 @@ def page_command(
 def _as_published(
     published: Path, results: Path, protocol: Path | None, number: str, measure: str
 ) -> AsPublishedTable:
-    """Stored runs from the published starts, beside those from unpicked seeds where there are any."""
+    """Stored runs from the published starts, and those from random seeds if there are any."""
     from catalpa.lab.journal import read_results
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.published_table import as_published_table
@@ -424,7 +431,7 @@ def _as_published(
 
 
 def _protocol(path: Path | None, methods: list[str] | None, *, as_published: bool) -> Protocol:
-    """The protocol, or its published part, with methods that it lacks at their defaults."""
+    """The protocol, or its published part; methods that it lacks are added with default settings."""
     from catalpa.lab.estimators import is_by_chance, method_name
     from catalpa.lab.protocol import read_protocol
 
@@ -445,7 +452,7 @@ def _planned(
     datasets: list[str] | None,
     seeds: int | None,
 ) -> Protocol:
-    """The protocol as asked for, on the data sets that are on this computer; says what is left out."""
+    """The requested protocol on the data sets of this computer; prints what is left out."""
     from catalpa.lab.estimators import method_name
     from catalpa.lab.run import available
 
@@ -468,7 +475,7 @@ def _figure_data(path: Path) -> pd.DataFrame:
 
     try:
         return pd.read_csv(path)
-    except (OSError, ValueError) as error:  # those of pandas' reader are ValueErrors
+    except (OSError, ValueError) as error:  # errors of pandas' reader are ValueErrors
         raise ParameterError(f"{str(path)!r} cannot be read as the CSV file of a figure: {error}") from error
 
 
@@ -478,11 +485,11 @@ def _here(terminal: Terminal, protocol: Protocol, name: str, quick: bool) -> Pro
     from catalpa.lab.figures.experiments import quick_settings
 
     known = list_datasets()
-    # Quick means without a folder of data sets, and so the same everywhere.
+    # A quick run needs no folder of data sets, so it is the same everywhere.
     here = list(known.loc[known["bundled" if quick else "available"], "alias"])
     settings = quick_settings(protocol.figures) if quick else dict(protocol.figures)
     wanted = settings[name].get("data", [])
-    # Figures 3 and 4 are made from planted clusters and from one bundled table.
+    # Figures 3 and 4 use generated clusters and one bundled table.
     if isinstance(wanted, list):
         missing = [one for one in wanted if one not in here]
         settings[name] = {**settings[name], "data": [one for one in wanted if one in here]}
@@ -492,7 +499,7 @@ def _here(terminal: Terminal, protocol: Protocol, name: str, quick: bool) -> Pro
 
 
 def _stored(results: Path, protocol: Path | None) -> tuple[Any, Protocol]:
-    """The results that were kept, and the protocol with all methods that they are of."""
+    """The stored results, and the protocol with all their methods."""
     from catalpa.lab.journal import read_results
     from catalpa.lab.protocol import read_protocol
 

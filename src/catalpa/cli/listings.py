@@ -1,4 +1,4 @@
-"""``catalpa methods`` and ``catalpa datasets``: what can be asked for by name."""
+"""``catalpa methods`` and ``catalpa datasets``: lists of methods and data sets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def methods(json: AsJson = False) -> None:
 
 def datasets(
     name: Annotated[
-        str | None, typer.Argument(help="A data set to write as CSV; without it, all are listed.")
+        str | None, typer.Argument(help="Data set to write as CSV; without it, all are listed.")
     ] = None,
     *,
     destination: Destination,
@@ -63,7 +63,7 @@ def datasets(
         head = ("name", "rows", "columns", "clusters", "available", "title")
         _list(terminal, list_datasets().to_dict("records"), head, head)
         return
-    # Before the data set is fetched, which may take minutes.
+    # Checked before the download, which may take minutes.
     destination.check()
     from catalpa.cli.tables import csv_text
 

@@ -1,4 +1,4 @@
-"""The ``catalpa`` command: its subcommands, and what becomes of errors."""
+"""The ``catalpa`` command: its subcommands, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from catalpa.cli.report import report
 from catalpa.cli.sql import sql
 from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 
-# As shells have it: 2 for usage, 128 and the number of the signal for an end by Ctrl-C or by kill.
+# As in shells: 2 for usage, 128 plus the signal number after Ctrl-C or kill.
 FAILED, WRONG_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
-FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # what a disk says that takes no more
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # error numbers of a full disk
 SETTINGS = ("n_clusters", "categorical_features", "bins", "columns", "missing", "n_jobs")  # in messages
 
 
 class Terminated(BaseException):
-    """The system asks the program to end; no ``except Exception`` on the way may keep it."""
+    """Raised on SIGTERM; not an Exception, so that ``except Exception`` does not catch it."""
 
 
-# What ends a command from outside: its exit code, and what is said.
+# Exit code and message for each external end of a command.
 ENDS: Mapping[type[BaseException], tuple[int, str]] = {
     KeyboardInterrupt: (INTERRUPTED, "Interrupted. No half-written file is left."),
     Terminated: (TERMINATED, "Stopped by the system. No half-written file is left."),
@@ -58,7 +58,7 @@ class ErrorHandlingGroup(TyperGroup):
     """Ends every command with an exit code and at most one paragraph, never with a traceback."""
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
-        """Read what was typed; --help and --version print here."""
+        """Parse the arguments; --help and --version print here."""
         with _ended_well(debug=False):
             return super().make_context(*arguments, **more)
 
@@ -66,26 +66,26 @@ class ErrorHandlingGroup(TyperGroup):
         """Run the subcommand."""
         with _ended_well(debug=ctx.params["debug"]):
             result = super().invoke(ctx)
-            # Here, where a full disk or a closed pipe can still be told; Python's own flush at exit would
-            # show a traceback.
+            # Flushed here, where a full disk or a closed pipe can still be reported; Python's own flush at
+            # exit would show a traceback.
             sys.stdout.flush()
             return result
 
 
 @contextmanager
 def _ended_well(*, debug: bool) -> Iterator[None]:
-    """Make an exit code and a paragraph of whatever ends the block; with a traceback if asked for."""
+    """Turn whatever ends the block into an exit code and a message; with a traceback if requested."""
     try:
         yield
     # As in: catalpa datasets votes | head
     except BrokenPipeError:
-        _forget_output()  # the reader has what it wanted
+        _forget_output()  # the reader does not need more output
         raise typer.Exit(FAILED) from None
     except CatalpaError as error:
         if debug:
             traceback.print_exc()
         _complain(f"Error: {error} {_in_options(str(error))}")
-        # Not what was typed is wrong, but what is there: scripts can tell these apart by the code.
+        # The arguments are valid but the data are not: scripts can distinguish this by the code.
         elsewhere = isinstance(error, DatasetError | MissingDependency)
         raise typer.Exit(FAILED if elsewhere else WRONG_INPUT) from None
     except (KeyboardInterrupt, Terminated, Exception) as end:
@@ -107,14 +107,14 @@ def _ended_well(*, debug: bool) -> Iterator[None]:
 
 
 def _forget_output() -> None:
-    """Keep the interpreter from flushing to standard output once more."""
-    # What is still in the buffer goes nowhere, instead of failing once more at exit.
+    """Prevent the interpreter from flushing standard output again."""
+    # The rest of the buffer is dropped, instead of failing again at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_options(message: str) -> str:
-    """How the settings that a message names are given on the command line."""
-    # Names that are words too, such as columns, are settings only before an equals sign.
+    """The message with settings replaced by command-line options."""
+    # Names that are also words, such as columns, are settings only before an equals sign.
     named = [name for name in SETTINGS if re.search(rf"\b{name}=" if name.isalpha() else name, message)]
     if not named:
         return ""
@@ -122,7 +122,7 @@ def _in_options(message: str) -> str:
 
 
 def _unexpected(error: BaseException) -> str:
-    # Libraries tell a lack of memory in their own ways: while they are loaded, or when they start a thread.
+    # Libraries report a lack of memory in different ways, for example when starting a thread.
     if LACK_OF_MEMORY.search(str(error)):
         return ENDS[MemoryError][1]
     return (
@@ -132,17 +132,17 @@ def _unexpected(error: BaseException) -> str:
 
 
 def _complain(message: str) -> None:
-    # Messages are written for Python too, where line ends and blanks are kept.
+    # Messages are also used in Python, which keeps line ends and blanks.
     paragraph = " ".join(message.split())
     wrapped = textwrap.fill(paragraph, 100, break_long_words=False, break_on_hyphens=False)
-    with suppress(OSError):  # where nobody can be told, the exit code still tells
+    with suppress(OSError):  # without an output stream, only the exit code remains
         print(wrapped, file=sys.stderr)
 
 
 app = typer.Typer(
     name="catalpa",
     cls=ErrorHandlingGroup,
-    help="Cluster tables made of categories, and see why rows belong together.",
+    help="Cluster categorical and mixed tables, and explain the clusters.",
     epilog="Start with: catalpa demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -183,23 +183,23 @@ def catalpa(
         bool, typer.Option("--debug", envvar="CATALPA_DEBUG", help="Show a traceback with every error.")
     ] = False,
 ) -> None:
-    """Cluster tables made of categories, and see why rows belong together."""
+    """Cluster categorical and mixed tables, and explain the clusters."""
 
 
 def main() -> None:
-    """Run the command that the shell was given."""
+    """Entry point of the command."""
     _open_closed_streams()
     signal.signal(signal.SIGTERM, _terminate)
     app(prog_name="catalpa")
 
 
 def _open_closed_streams() -> None:
-    """Give a program that was started without standard streams empty ones: Python has None for them."""
+    """Open empty standard streams if the program was started without them (Python has None then)."""
     for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, stream) is None:
             setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def _terminate(_signal: int, _frame: object) -> NoReturn:
-    # As an exception, so that temporary folders and drafts go as they do after Ctrl-C.
+    # As an exception, so that temporary files are removed as after Ctrl-C.
     raise Terminated

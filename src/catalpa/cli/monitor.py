@@ -34,10 +34,11 @@ def drift(
         float, typer.Option(min=0.0, max=1.0, help="Error rate over all clusters, or over all columns.")
     ] = 0.01,
     min_change: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of the rows that a change needs.")
+        float, typer.Option(min=0.0, max=1.0, help="Smallest change of a share that is reported.")
     ] = 0.02,
     min_shift: Annotated[
-        float, typer.Option(min=0.0, help="Standard deviations that the mean of a number has to move.")
+        float,
+        typer.Option(min=0.0, help="Smallest shift of a mean that is reported, in SD."),
     ] = 0.2,
     report: Page = None,
     force: options.Force = False,
@@ -108,7 +109,7 @@ def _title(cluster: dict[str, Any]) -> str:
 
 
 def _change(column: dict[str, Any]) -> str:
-    """What changed in a column, in a few words."""
+    """Description of a change in a column."""
     from catalpa.explain.formatting import figure, percent
 
     if column.get("note"):
@@ -129,7 +130,7 @@ def compare(
     csv: options.CsvFile,
     min_staying: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="Share of the rows that have to stay in matching clusters."),
+        typer.Option(min=0.0, max=1.0, help="Smallest share of rows that must stay in matching clusters."),
     ] = 0.9,
     report: Page = None,
     force: options.Force = False,
@@ -155,31 +156,33 @@ def compare(
         result = compared(one, other, data.rows, sample_weight=data.weights, names=named)
         if report is not None:
             write_text(report, result.html)
-    crossing = result.crossing
+    cross_table = result.crosstab
     if terminal.json:
         terminal.show_json(result.summary)
     else:
         _show_comparison(terminal, result)
         terminal.wrote(report)
-    if crossing.staying < min_staying:
+    if cross_table.staying < min_staying:
         raise typer.Exit(CHANGED)
 
 
 def _show_comparison(terminal: JsonTerminal, result: Comparison) -> None:
     from catalpa.explain.formatting import percent
 
-    crossing, summary = result.crossing, result.summary
+    cross_table, summary = result.crosstab, result.summary
     names, others = summary["first"]["clusters"], summary["second"]["clusters"]
-    sizes = crossing.counts.sum(axis=1)
+    sizes = cross_table.counts.sum(axis=1)
     rows = []
     for cluster, name in enumerate(names):
-        partner = crossing.partners.get(cluster)
-        stay = crossing.counts[cluster, partner] / max(sizes[cluster], 1e-12) if partner is not None else 0.0
+        partner = cross_table.partners.get(cluster)
+        stay = (
+            cross_table.counts[cluster, partner] / max(sizes[cluster], 1e-12) if partner is not None else 0.0
+        )
         rows.append((str(name), "-" if partner is None else str(others[partner]), percent(stay)))
     terminal.table(("first model", "second model", "rows that stay"), rows)
-    for move in crossing.moves[:MOVES_SHOWN]:
+    for move in cross_table.moves[:MOVES_SHOWN]:
         terminal.say(f"{move.rows:,.0f} rows moved from {names[move.source]} to {others[move.target]}")
     terminal.say(
-        f"{percent(crossing.staying)} of the rows stay in matching clusters "
-        f"(adjusted Rand index {crossing.adjusted_rand:z.2f})."
+        f"{percent(cross_table.staying)} of the rows stay in matching clusters "
+        f"(adjusted Rand index {cross_table.adjusted_rand:z.2f})."
     )

@@ -1,7 +1,8 @@
-"""``catalpa name``: what the clusters of a model are called."""
+"""``catalpa name``: names of the clusters of a model."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,14 +16,20 @@ def name(
     model: ModelFile,
     *,
     names: Annotated[
-        list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= takes one away.')
+        list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= removes one.')
     ] = None,
     suggested: Annotated[
         bool, typer.Option("--suggested", help="Name the others by what is typical of them.")
     ] = False,
+    edits: Annotated[
+        Path | None,
+        typer.Option(
+            help="clusters.json that a page of catalpa explore saved: names, merges, number of clusters."
+        ),
+    ] = None,
     terminal: Terminal,
 ) -> None:
-    """Give clusters names, which pages, labels and queries of the model then carry; or list them.
+    """Name clusters, or list their names; pages, labels and queries of the model use the names.
 
     For example:
 
@@ -31,13 +38,19 @@ def name(
         catalpa name out/model.json "0=sea mammals" "3=birds of prey"
 
         catalpa name out/model.json --suggested
+
+        catalpa name out/model.json --edits clusters.json
     """
     from catalpa.cluster.registry import load
     from catalpa.estimator.problem import fitted_of
     from catalpa.explain.formatting import row_count_text
 
     fitted = load(model)
-    if names or suggested:
+    if edits is not None:
+        from catalpa.report.explore_edits import Edits
+
+        fitted = Edits.read(edits).apply(fitted)
+    if names or suggested or edits is not None:
         new_names = read_names(names or [])
         others = fitted.suggest_names() | dict(fitted_of(fitted).names) if suggested else {}
         fitted.name_clusters({**others, **new_names})
@@ -49,7 +62,7 @@ def name(
 
 
 def read_names(texts: list[str]) -> dict[int, str | None]:
-    """Names as shells let one type them.
+    """Parse names given as arguments.
 
     Examples
     --------
@@ -61,7 +74,7 @@ def read_names(texts: list[str]) -> dict[int, str | None]:
         number, equals, called = text.partition("=")
         if not equals or not number.strip().isdecimal():
             raise ParameterError(
-                f'{text!r} is no name of a cluster. Write its number first: "0=sea mammals".'
+                f'{text!r} is not a name of a cluster. Write its number first: "0=sea mammals".'
             )
         names[int(number)] = called.strip() or None
     return names

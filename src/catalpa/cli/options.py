@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their texts are read."""
+"""Options shared by several commands, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ TablePath = Annotated[
 ]
 Identifier = Annotated[
     list[str] | None,
-    typer.Option("--id", help="Column that names the rows: not clustered, kept beside their clusters."),
+    typer.Option("--id", help="Column with the names of the rows; not clustered."),
 ]
-ModelFile = Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")]
+ModelFile = Annotated[Path, typer.Argument(help="model.json written by catalpa cluster.")]
 Method = Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")]
 Columns = Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")]
 Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that are there.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 Stream = Annotated[
     bool,
     typer.Option("--stream", help="Read files larger than memory in batches; a folder or pattern will do."),
 ]
-Memory = Annotated[str | None, typer.Option(help="With --stream: what rows may take, such as 500MB.")]
+Memory = Annotated[str | None, typer.Option(help="With --stream: memory for rows, such as 500MB.")]
 Against = Annotated[
-    str | None, typer.Option(help="Column to cross with the clusters; it takes no part in them.")
+    str | None, typer.Option(help="Column to cross-tabulate with the clusters; not clustered.")
 ]
-Weight = Annotated[str | None, typer.Option(help="Column that says how much each row counts; not clustered.")]
+Weight = Annotated[str | None, typer.Option(help="Column with the weight of each row; not clustered.")]
 QuoteFormulas = Annotated[
     bool,
     typer.Option("--quote-formulas", help="Put ' before texts that a spreadsheet would run as a formula."),
@@ -72,7 +72,7 @@ PANELS = {
 
 
 def _in_panel(parameter: Parameter) -> None:
-    """Put an option into its group of --help; what belongs to no group stays among the others."""
+    """Put an option into its group of --help, if it has one."""
     panel = next((panel for panel, names in PANELS.items() if parameter.name in names), None)
     for one in getattr(parameter.annotation, "__metadata__", ()):
         if panel is not None and isinstance(one, typer.models.OptionInfo):
@@ -82,7 +82,7 @@ def _in_panel(parameter: Parameter) -> None:
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """The command with one option for every field of those parameters that are dataclasses.
 
-    Typer knows single options only; what several commands take together stands in one class.
+    Typer knows single options only; a dataclass collects options shared by several commands.
     """
     parameters = signature(command, eval_str=True).parameters
     groups: dict[str, Any] = {
@@ -105,31 +105,29 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
 @dataclass(frozen=True)
 class TextFile:
-    """How a CSV file is cut into cells."""
+    """Options for splitting a CSV file into cells."""
 
     delimiter: Annotated[
         str | None,
-        typer.Option(help=r"Between the fields of a CSV file, such as ';' or '\t'. Found if not given."),
+        typer.Option(help=r"Delimiter of a CSV file, such as ';' or '\t'. Detected if not given."),
     ] = None
     encoding: Annotated[
-        str | None, typer.Option(help="Of a CSV file, such as latin-1. Found if not given.")
+        str | None, typer.Option(help="Encoding of a CSV file, such as latin-1. Detected if not given.")
     ] = None
 
     @property
     def reading(self) -> dict[str, Any]:
         """The same for ``read_table``."""
-        # A shell hands \t over as two letters.
+        # A shell passes \t as two characters.
         delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
         return {"delimiter": delimiter, "encoding": self.encoding}
 
 
 @dataclass(frozen=True)
 class CsvFile(TextFile):
-    """How a file is cut into names and cells, and what these mean."""
+    """Options for reading names and cells of a file, and their meaning."""
 
-    decimal: Annotated[
-        str, typer.Option(help="Before the fraction of a number in a CSV file: . or , as in 1,5.")
-    ] = "."
+    decimal: Annotated[str, typer.Option(help="Decimal mark of a CSV file: . or , as in 1,5.")] = "."
     na: Annotated[
         list[str] | None,
         typer.Option("--na", help="Texts in a CSV file that mark missing values, like empty cells: -,?"),
@@ -140,7 +138,7 @@ class CsvFile(TextFile):
     header: Annotated[
         str | None,
         typer.Option(
-            help="Row with the names of the columns: 3, two rows: 3,4, or none. Found if not given."
+            help="Row with the names of the columns: 3, two rows: 3,4, or none. Detected if not given."
         ),
     ] = None
     skip_rows: Annotated[
@@ -165,14 +163,14 @@ class CsvFile(TextFile):
 
 @dataclass(frozen=True)
 class Cells:
-    """What a method takes the cells of a table for."""
+    """Options for the interpretation of cells."""
 
     categorical: Annotated[
         list[str] | None,
-        typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
+        typer.Option(help="The categorical columns: a,b,c. Decided by type if not given."),
     ] = None
     missing: Annotated[
-        Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
+        Missing, typer.Option(help="Treat missing values as a category, ignore them, or raise an error.")
     ] = Missing.CATEGORY
     bins: Annotated[
         int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
@@ -187,11 +185,11 @@ class Cells:
 
 @dataclass(frozen=True)
 class Proposals:
-    """What the user decides about findings."""
+    """Options for decisions about findings."""
 
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept", help="Apply what is proposed of a kind: sentinel, copy, order; repeatable."),
+        typer.Option("--accept", help="Apply proposals of this kind: sentinel, copy, order; repeatable."),
     ] = None
     keep: Annotated[
         list[str] | None, typer.Option("--keep", help="Leave these columns as they are: a,b,c.")
@@ -199,20 +197,21 @@ class Proposals:
     order: Annotated[
         list[str] | None,
         typer.Option(
-            "--order", help="Order of a column: 'Age=18-29<30-44<45-60'; 'Age=?' asks the other columns."
+            "--order",
+            help="Order of a column: 'Age=18-29<30-44<45-60'; 'Age=?' proposes one.",
         ),
     ] = None
 
 
 @dataclass(frozen=True)
 class Preparing(Proposals):
-    """What is done to a table before it is clustered."""
+    """Options for preparing a table."""
 
     recipe: Annotated[
-        Path | None, typer.Option("--recipe", help="Recipe that catalpa look --save wrote (JSON or TOML).")
+        Path | None, typer.Option("--recipe", help="Recipe written by catalpa look --save (JSON or TOML).")
     ] = None
     as_is: Annotated[
-        bool, typer.Option("--as-is", help="Cluster the table as it is, without looking at it first.")
+        bool, typer.Option("--as-is", help="Cluster the table as it is, without inspecting it first.")
     ] = False
 
 
@@ -253,7 +252,7 @@ SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs"
 
 
 def option_of(setting: str) -> str:
-    """How a setting of an estimator is given on the command line.
+    """The command-line option of an estimator's setting.
 
     Examples
     --------
@@ -275,13 +274,13 @@ def listed(texts: Sequence[str] | None) -> list[str] | None:
     """
     if not texts:
         return None
-    # The rules of CSV, since names of columns come from such files and may hold commas.
+    # CSV rules, because column names may contain commas.
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row]
 
 
 def identifier_of(names: Sequence[str] | None) -> str | None:
     """The one column that names the rows, if any."""
-    # A list, since an option that may be repeated by mistake would silently take the last.
+    # A list, because otherwise a repeated option would silently use the last value.
     if names and len(names) > 1:
         raise ParameterError(
             f"--id is given {len(names)} times: {', '.join(names)}. One column names the rows; "

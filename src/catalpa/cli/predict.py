@@ -46,14 +46,14 @@ def predict(
     if stream and terminal.json:
         raise ParameterError("--json holds all labels at once. Leave it out with --stream, or use -o.")
     outputs.check_free(output, force=force)
-    # Only now: what is wrong with the options is told at once.
+    # Imported late, so that invalid options are reported at once.
     from catalpa.cli.tables import TableSource, csv_parts, open_input, predicted_labels
     from catalpa.cluster.registry import load
 
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.inputs)
-        # Other columns of a wide file are not even read.
+        # Other columns of a wide file are not read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
         data = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
@@ -61,16 +61,16 @@ def predict(
         if proba:
             outputs.check_proba(type(fitted))
         labels = predicted_labels(fitted, data, named, proba=proba)
-        # As they come: labels of files larger than memory are written while rows are read.
+        # Written while rows are read, for files larger than memory.
         labelled = list(labels) if terminal.json else labels
         if output is not None or not terminal.json:
             outputs.write_texts(output, csv_parts(labelled, quote_formulas=quote_formulas))
             terminal.wrote(output)
     if terminal.json:
-        (table_of_labels,) = labelled  # one, since nothing is streamed
+        (table_of_labels,) = labelled  # a single table, because it is not streamed
         columns = [column.to_pylist() for column in table_of_labels.columns]
         files = [] if output is None else [str(output)]
-        # The labels stand behind identifiers, whatever these are called.
+        # Labels come after identifiers, by position, because names may coincide.
         record = {"labels": columns[0 if named is None else 1], "files": files, "warnings": terminal.warnings}
         if proba:
             *shares, border, scores = columns[-fitted.n_clusters_ - 2 :]

@@ -1,4 +1,4 @@
-"""The recipe of a command: what was given, or what is found in the table and safe.
+"""The recipe of a command: the given one, or the safe findings of the table.
 
 Commands import this module when they run, as ``tables``.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from catalpa.cli.options import Preparing, Proposals, TablePath, listed
+from catalpa.cli.tables import Input
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError, columns_hint
 from catalpa.inspection.columns import BLANKS
@@ -19,11 +20,11 @@ from catalpa.inspection.look import Look, look
 from catalpa.inspection.recipe import Recipe, read_recipe
 from catalpa.table.files.dialect import Dialect
 
-SAID = 2  # findings that a command prints; the rest is a number
+SAID = 2  # findings that a command prints; the others are counted
 
 
 def looked_at(rows: Any, proposals: Proposals) -> Look:
-    """What is in a table, with what the options accept, keep and order."""
+    """Inspection of a table, with the options for accepting, keeping and ordering applied."""
     questions = [text.removesuffix("=?") for text in proposals.order or () if text.endswith("=?")]
     seen = look(rows, suggest=questions).keep(*(listed(proposals.keep) or ()))
     if proposals.accept:
@@ -32,14 +33,14 @@ def looked_at(rows: Any, proposals: Proposals) -> Look:
 
 
 def dialect_of_recipe(preparing: Preparing) -> Dialect | None:
-    """How the recipe that was given says that the file is laid out."""
+    """The file layout in the given recipe."""
     if preparing.recipe is None or preparing.as_is:
         return None
     return layout_of(read_recipe(preparing.recipe))
 
 
 def layout_of(recipe: Recipe | None) -> Dialect | None:
-    """How a recipe says that the file is laid out."""
+    """The file layout in a recipe."""
     return Dialect.from_json(recipe.dialect) if recipe is not None and recipe.dialect else None
 
 
@@ -48,9 +49,9 @@ def chosen(preparing: Preparing) -> bool:
     return any((preparing.recipe, preparing.as_is, preparing.accept, preparing.keep, preparing.order))
 
 
-def recipe_of(rows: Any, table: str, preparing: Preparing, terminal: Terminal) -> Recipe | None:
-    """The recipe that a command applies, and a few words about it; None if the table stays as it is."""
-    given = preparing.recipe
+def recipe_of(data: Input, table: str, preparing: Preparing, terminal: Terminal) -> Recipe | None:
+    """The recipe that a command applies; prints a summary. None if the table is unchanged."""
+    given, rows = preparing.recipe, data.rows
     if preparing.as_is:
         if given is not None or preparing.accept or preparing.keep:
             raise ParameterError(
@@ -66,11 +67,15 @@ def recipe_of(rows: Any, table: str, preparing: Preparing, terminal: Terminal) -
         recipe = seen.recipe
         for line in told_lines(seen, table):
             terminal.say(line)
-    return recipe if recipe.changes_anything else None
+    if data.codebook is not None:
+        known = set(rows.column_names)
+        titles = {name: title for name, title in data.codebook.titles.items() if name in known}
+        recipe = recipe.with_titles(titles)
+    return recipe if recipe.changes_anything or recipe.titles else None
 
 
 def told_lines(seen: Look, table: TablePath) -> list[str]:
-    """What was applied and what is proposed, in three lines at most."""
+    """Applied and proposed changes, in at most three lines."""
     applied = [line.message for line in seen.lines if line.safe]
     proposed = sum(not line.safe for line in seen.lines)
     lines, more = applied[:SAID], len(applied) - SAID
@@ -85,7 +90,7 @@ def told_lines(seen: Look, table: TablePath) -> list[str]:
 
 
 def with_orders(recipe: Recipe, rows: Any, orders: Sequence[str] | None) -> Recipe:
-    """The recipe with the orders that ``--order`` gives."""
+    """The recipe with the orders of ``--order``."""
     for text in orders or ():
         if text.endswith("=?"):  # a question, not an order
             continue
@@ -110,7 +115,7 @@ def _values(column: pa.ChunkedArray) -> list[str]:
 def split_order(text: str, values: Iterable[str] = ()) -> list[str]:
     """The levels of an order, lowest first, separated by < or, without any, by commas.
 
-    A level that holds the sign itself is known by the values of its column.
+    Levels that contain the separator are recognised by the values of the column.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``catalpa report``: what a model found in a table, as a page."""
+"""``catalpa report``: results of a model on a table, as a page."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def report(
     force: options.Force = False,
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print what the page would say as one JSON object, and write no page."),
+        typer.Option("--json", help="Print the contents of the page as JSON instead."),
     ] = False,
     terminal: Terminal,
 ) -> None:
-    """Write a page that shows what a model found in a table; it opens without a network.
+    """Write a page with the results of a model on a table; it opens without a network.
 
     For example:
 
@@ -74,7 +74,7 @@ def report(
 
 
 def check_page(path: Path | None, *, force: bool) -> None:
-    """Say before a fit, which may take minutes, that a page could not be written after it."""
+    """Raise an error before a long fit if the page cannot be written afterwards."""
     from catalpa.report.document import needs_packages
 
     check_free(path, force=force)
@@ -83,13 +83,13 @@ def check_page(path: Path | None, *, force: bool) -> None:
 
 
 def reported(model: Clusterer, data: Input, title: str) -> Report:
-    """What a fitted model found in the rows that were named."""
+    """The report of a model on the given rows."""
     weights, against, names = data.weights, data.against, data.names
     return model.report(data.reported, sample_weight=weights, against=against, id=names, title=title)
 
 
 def title_of(table: str) -> str:
-    """A heading from the name of a file.
+    """A title from the name of a file.
 
     Examples
     --------

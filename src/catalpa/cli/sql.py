@@ -16,10 +16,10 @@ def sql(
     *,
     dialect: Annotated[str, typer.Option(help="duckdb, postgres or sqlite.")] = "duckdb",
     table: Annotated[str, typer.Option(help="Table to label.")] = "rows",
-    schema: Annotated[str | None, typer.Option(help="Schema of the database that holds the table.")] = None,
+    schema: Annotated[str | None, typer.Option(help="Database schema of the table.")] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option(help="Columns to select beside the cluster: a,b. The model's columns if not given."),
+        typer.Option(help="Further columns to select: a,b. The model's columns if not given."),
     ] = None,
     label: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
     probabilities: Annotated[
@@ -31,7 +31,7 @@ def sql(
     destination: Destination,
     terminal: Terminal,
 ) -> None:
-    """Write a model as one SQL query that labels rows where they are.
+    """Write a model as one SQL query that labels the rows of a database table.
 
     The clusters are those of catalpa predict. The query goes to standard output, or to a file.
 
@@ -46,7 +46,7 @@ def sql(
     from catalpa.cluster.registry import load
 
     destination.check()
-    # A pair, not a text with a dot: names may hold dots, and are quoted one by one.
+    # A pair, not a text with a dot: names may contain dots, and are quoted separately.
     path = table if schema is None else (schema, table)
     query = load(model).to_sql(
         dialect=dialect, table=path, keep=listed(keep), label=label, probabilities=probabilities

@@ -1,6 +1,6 @@
-"""Tables that a command reads, and the tables of labels that it makes of them.
+"""Tables that a command reads, and the tables of labels that it writes.
 
-Commands import this module when they run: it brings libraries that nobody waits for who asks for help.
+Commands import this module when they run, because it loads large libraries.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from catalpa.table.files.dialect import Dialect, FileFinding
 from catalpa.table.files.scan import scan
 from catalpa.table.files.sources import read_codebook, read_file
 
-# How a cell begins that spreadsheets run; the last two, since some skip them before they look.
+# First characters of cells that spreadsheets run as formulas; some programs skip the last two.
 FORMULA = r"^([=+\-@\t\r])"
 
 
 @dataclass(frozen=True)
 class TableSource:
-    """Which table the user named, how to read it, and which of its columns."""
+    """The table named by the user, how to read it, and the columns to use."""
 
     path: str
     csv: CsvFile
@@ -46,20 +46,20 @@ class TableSource:
     id: str | None = None
     weight: str | None = None
     against: str | None = None
-    dialect: Dialect | None = None  # of a recipe; options go before it
+    dialect: Dialect | None = None  # of a recipe; options take precedence
 
     @property
     def aside(self) -> dict[str, str]:
-        """Columns that are read and not clustered, by the option that names them."""
+        """Columns that are read but not clustered, by option."""
         named = {"--id": self.id, "--weight": self.weight, "--against": self.against}
         return {option: name for option, name in named.items() if name is not None}
 
     @property
     def reading(self) -> dict[str, Any]:
-        """How the table is opened; columns aside are read along, whatever is kept or dropped."""
+        """How to open the table; columns that are not clustered are always read."""
         aside, columns = list(dict.fromkeys(self.aside.values())), self.columns
         return {
-            # Otherwise --columns would hide the very column that names the rows.
+            # Otherwise --columns would drop the column with the names of the rows.
             "columns": columns and [*columns, *(name for name in aside if name not in columns)],
             "drop": [name for name in self.drop or [] if name not in aside] or None,
             **self.csv.reading,
@@ -69,13 +69,13 @@ class TableSource:
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """A table in memory, and what is named of its rows beside it."""
+    """A table in memory, with identifiers, weights and other columns of its rows."""
 
     rows: Any  # what is given to ``fit``
-    identifiers: Any = None  # what the rows are called: a table of one column
+    identifiers: Any = None  # identifiers: a table of one column
     names: Any = None  # the same as a series; the name of the column in files that are streamed
-    weights: FloatArray | str | None = None  # of files that are streamed the name of the column
-    against: Any = None  # the column that is crossed with the clusters, or its name
+    weights: FloatArray | str | None = None  # the name of the column if files are streamed
+    against: Any = None  # the column to cross-tabulate, or its name
     notes: tuple[str, ...] = ()  # how the file was read, in sentences
     findings: tuple[FileFinding, ...] = ()  # the same as findings
     dialect: Dialect | None = None  # how the file is laid out
@@ -84,7 +84,7 @@ class Input:
 
     @property
     def reported(self) -> Any:
-        """What is given to ``report``."""
+        """The input of ``report``."""
         return self.rows if self.files is None else self.files
 
     def tables(self) -> Iterator[pa.Table]:
@@ -92,7 +92,7 @@ class Input:
         yield self.rows
 
     def labels(self, model: Clusterer, *, proba: bool) -> Iterator[pa.Table]:
-        """The labels of the fit behind the identifiers, as one table after another; with doubts if asked."""
+        """Tables of identifiers and labels of the fit; with probabilities if requested."""
         doubts = border_columns(model, self.rows, model.labels_) if proba else {}
         start = 0
         for rows, identifiers in self._pieces(len(model.labels_)):
@@ -102,19 +102,19 @@ class Input:
             start += rows
 
     def _pieces(self, rows: int) -> Iterator[tuple[int, pa.Table | None]]:
-        """How many rows each piece of the labels has, and what these are called."""
+        """Number of rows and identifiers of each part of the labels."""
         yield rows, self.identifiers
 
 
 class StreamedInput(Input):
-    """Files that are read in batches: a scan of the rows, and one of the same files' identifiers alone."""
+    """Files read in batches: a scan of the rows, and another one of the identifiers."""
 
     def tables(self) -> Iterator[pa.Table]:
         batches: Iterator[pa.Table] = self.rows.batches()
         return batches
 
     def _pieces(self, rows: int) -> Iterator[tuple[int, pa.Table | None]]:
-        # In pieces as large as those that are read: the text of all labels may be larger than memory.
+        # In batches, because the text of all labels may be larger than memory.
         if self.identifiers is None:
             yield from ((self.rows.rows_per_batch, None) for _ in range(0, rows, self.rows.rows_per_batch))
         else:
@@ -122,7 +122,7 @@ class StreamedInput(Input):
 
 
 def open_input(source: TableSource, *, stream: bool = False, memory: str | None = None) -> Input:
-    """The rows that the user named, in memory or to be read in batches."""
+    """The rows named by the user, in memory or in batches."""
     if memory is not None and not stream:
         raise ParameterError("--memory goes with --stream: without it all rows are in memory together.")
     # The default of catalpa.scan.
@@ -174,7 +174,7 @@ def _streamed(source: TableSource, memory: str) -> StreamedInput:
     if not source.aside:
         return StreamedInput(files, notes=notes, files=files)
     _check_there(source.aside, files.names)
-    # Several scans of the same files: else a fit would read what is beside the rows in every pass.
+    # Separate scans of the same files, so that a fit does not read other columns in every pass.
     columns = tuple(name for name in files.names if name not in (source.id, source.against))
     identifiers = None if source.id is None else files.only((source.id,))
     rows = files.only(columns)
@@ -185,12 +185,12 @@ def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:
     for option, name in aside.items():
         if name not in names:
             raise UnknownColumn(
-                f"{option} names {name!r}, which is no column. The columns are {list(names)}."
+                f"{option} names {name!r}, which is not a column. The columns are {list(names)}."
             )
 
 
 def predicted_labels(model: Clusterer, data: Input, named: str | None, *, proba: bool) -> Iterator[pa.Table]:
-    """The labels of new rows behind their identifiers, table by table."""
+    """Tables of identifiers and labels of new rows."""
     for rows in data.tables():
         known = rows.select(list(model.schema_.inputs))
         labels = model.predict(known)
@@ -201,14 +201,14 @@ def predicted_labels(model: Clusterer, data: Input, named: str | None, *, proba:
 def label_columns(
     model: Clusterer, labels: Any, identifiers: Any = None, doubts: Mapping[str, Any] | None = None
 ) -> pa.Table:
-    """The table of labels.csv: identifiers if there are any, ``cluster``, its name if it has one, doubts."""
+    """The table of labels.csv: identifiers, ``cluster``, names and probabilities, if any."""
     cluster = pa.array(labels)
-    known = pa.array(labels, mask=np.asarray(labels) < 0)  # an outlier is in no cluster
+    known = pa.array(labels, mask=np.asarray(labels) < 0)  # outliers have no cluster
     names = {"cluster_name": pa.array(model.cluster_names_).take(known)} if fitted_of(model).names else {}
     columns = pa.table({"cluster": cluster, **names, **(doubts or {})})
     if identifiers is None:
         return columns
-    # A user may have called the identifier "cluster"; Arrow allows the name twice, and both are wanted.
+    # The identifier may be called "cluster" too; Arrow allows duplicate names.
     head = [*identifiers.column_names, *columns.column_names]
     return pa.table([*identifiers.columns, *columns.columns], head)
 
@@ -236,7 +236,7 @@ def csv_text(frame: Any, *, header: bool = True, quote_formulas: bool = False, d
     >>> csv_text(pa.table({"a": ["=1+1", "1-1"], "b": [-1, 1]}), quote_formulas=True)
     "a,b\n'=1+1,-1\n1-1,1\n"
     """
-    # Through Arrow types: pandas alone would write whole numbers with gaps as 1.0.
+    # Via Arrow types: pandas would write integers with missing values as 1.0.
     table = nw.from_native(frame).to_arrow()
     for at, field in enumerate(table.schema):
         if pa.types.is_floating(field.type):
@@ -281,6 +281,6 @@ def write_results(
         PROFILES: [csv_text(model.profiles_, quote_formulas=quote_formulas)],
         LABELS: csv_parts(tables, quote_formulas=quote_formulas),
     }
-    # Labels without their model could not be explained, or given to new rows.
+    # Labels are only useful with their model.
     write_together(folder, list(files.items()))
     return [folder / name for name in (LABELS, MODEL, PROFILES)]

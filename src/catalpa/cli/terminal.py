@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: data on standard output, everything else on standard error."""
+"""Terminal output: data on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -23,27 +23,45 @@ if TYPE_CHECKING:
     from catalpa.lab.run import RunProgress
 
 BAR_WIDTH = 8
-WIDE_ENOUGH_FOR_BARS = 72  # below this the words need the room
+WIDE_ENOUGH_FOR_BARS = 72  # narrower terminals have no bars
 
 
 @dataclass
 class Terminal:
     """Output of one command: data to stdout, messages to stderr unless ``quiet``."""
 
-    json: bool = field(default=False, init=False)  # of a command without the option
+    json: bool = field(default=False, init=False)  # for commands without the option
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and JSON if asked for.")
+        bool, typer.Option("--quiet", "-q", help="Print only errors, and JSON if requested.")
     ] = False
     warnings: list[str] = field(default_factory=list, init=False)
+    _waiting: list[str] | None = field(default=None, init=False)  # lines that come after the verdict
 
     def say(self, text: str) -> None:
-        """A line for the person, on standard error."""
-        if not self.quiet:
-            # Words in brackets, such as catalpa[report], are text and no style.
+        """Print a line on standard error."""
+        if self._waiting is not None:
+            self._waiting.append(text)
+        elif not self.quiet:
+            # Words in brackets, such as catalpa[report], are text, not markup.
             _console(sys.stderr).print(text, markup=False, highlight=False, soft_wrap=True)
 
+    def say_first(self, *texts: str) -> None:
+        """Lines before those that wait for them."""
+        waiting, self._waiting = self._waiting, None
+        self.say_all([*texts, *(waiting or ())])
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Keep lines until :meth:`say_first`, or the end of the ``with`` block."""
+        self._waiting = []
+        try:
+            yield
+        finally:
+            lines, self._waiting = self._waiting, None
+            self.say_all(lines or ())
+
     def say_all(self, texts: Iterable[str]) -> None:
-        """Lines for the person, one after another."""
+        """Print lines on standard error."""
         for text in texts:
             self.say(text)
 
@@ -54,45 +72,51 @@ class Terminal:
                 self.say(f"wrote {path}")
 
     def show(self, text: str) -> None:
-        """A line of the result, on standard output."""
+        """Print a line of the result on standard output."""
         if not self.quiet:
             print(text)
 
     def show_json(self, document: Mapping[str, Any] | Sequence[Any]) -> None:
-        """The result for a program, whether quiet or not."""
+        """Print the result for programs, even if quiet."""
         print(json.dumps(document, ensure_ascii=False, indent=2))
 
     def table(
-        self, head: Sequence[str], rows: Sequence[Sequence[str]], *, bars: Sequence[float] = ()
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        bars: Sequence[float] = (),
+        style: str | None = None,
     ) -> None:
-        """A table of the result: drawn in a terminal, tab-separated where a program reads it.
+        """Print a table of the result: formatted in a terminal, otherwise tab-separated.
 
-        A bar per row is drawn before the last column; a program gets none.
+        Terminals also show a bar per row before the last column, and the style.
         """
         if self.quiet:
             return
         if sys.stdout.isatty():
             console = _console(sys.stdout)
-            # The width of now: a window may have been made smaller since the start.
-            console.print(_rich_table(head, rows, bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()))
+            # The current width: the window may have been resized.
+            shown = bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()
+            console.print(_rich_table(head, rows, shown), style=style)
             return
-        # A cell must not break the line or the column that a program reads.
+        # Cells must not contain line ends or tabs.
         for row in (head, *rows):
             print("\t".join(" ".join(cell.split()) for cell in row))
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Turn warnings inside the ``with`` block into one line each, every line once."""
+        """Print warnings inside the ``with`` block as one line each, without repetition."""
 
         def tell(message: Warning | str, *_: Any, **__: Any) -> None:
             text = " ".join(str(message).split())
-            # Every start of a fit may warn of the same thing.
+            # Several starts may give the same warning.
             if text not in self.warnings:
                 self.warnings.append(text)
                 self.say(f"warning: {text}")
 
         with warnings.catch_warnings():
-            # Only what is meant for the person who runs the program: libraries also warn developers.
+            # Only warnings for users: libraries also warn developers.
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = tell
@@ -100,7 +124,7 @@ class Terminal:
 
     @contextmanager
     def progress(self, model: Clusterer) -> Iterator[None]:
-        """Keep one changing line on standard error while a model is fitted, if a terminal is there."""
+        """Show a progress line on standard error during a fit, if it is a terminal."""
         if self.quiet or not sys.stderr.isatty():
             yield
             return
@@ -111,7 +135,7 @@ class Terminal:
 
     @contextmanager
     def runs(self) -> Iterator[Callable[[RunProgress], None] | None]:
-        """Give a watcher of the laboratory's runs in the same way; None where nobody would see it."""
+        """A progress callback for runs of the laboratory; None if it would not be visible."""
         if self.quiet or not sys.stderr.isatty():
             yield None
             return
@@ -134,7 +158,7 @@ class JsonTerminal(Terminal):
 
 
 def counted(watch: Callable[[RunProgress], None] | None) -> Callable[[int, int], None] | None:
-    """A watcher of counts from a watcher of progress."""
+    """A callback for counts from a callback for progress."""
     if watch is None:
         return None
     from catalpa.lab.run import RunProgress
@@ -142,7 +166,7 @@ def counted(watch: Callable[[RunProgress], None] | None) -> Callable[[int, int],
     began = time.monotonic()
 
     def tell(finished: int, total: int) -> None:
-        # As long as those before, on average.
+        # Estimated from the average so far.
         left = (time.monotonic() - began) / finished * (total - finished)
         watch(RunProgress(finished, total, 0, left))
 
@@ -165,9 +189,9 @@ def _rich_table(head: Sequence[str], rows: Sequence[Sequence[str]], bars: Sequen
     for at, title in enumerate(head):
         if bars and at == len(head) - 1:
             table.add_column("", width=BAR_WIDTH, no_wrap=True)
-        # Sizes and shares, such as < 1 %, stand below each other by their last digit.
+        # Sizes and shares, such as < 1 %, are right-aligned.
         numbers = bool(rows) and all(row[at].strip("<> %").replace(",", "").isdigit() for row in rows)
-        # The first column names the row: other cells give way before a name is cut.
+        # The first column names the row: other cells are truncated first.
         side: Literal["right", "left"] = "right" if numbers else "left"
         table.add_column(title, justify=side, no_wrap=numbers or at == 0, overflow="fold")
     for at, row in enumerate(rows):

@@ -203,7 +203,7 @@ def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray)
     unheard = [names[column] for column in silent if varies[column]]
     if unheard:
         warn_user(
-            f"{unheard} are independent of the other columns, so they have no influence on the clusters. "
+            f"{unheard} are independent of the other columns, so they have no effect on the clusters. "
             "Use KModes or Grove if they should.",
             ColumnWarning,
         )

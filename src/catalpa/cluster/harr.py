@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -162,7 +162,7 @@ class HARR(IterationSettings, Clusterer):
         state, passes = learner.start(seeds), tuple[Pass, ...]()
         if not problem.schema.numeric:
             launch = Launch(learner)
-            limited = replace(problem, max_iter=LAUNCH_PASSES)
+            limited = problem.with_loop(max_iter=LAUNCH_PASSES)
             begun = limited.settle(launch, launch.start(seeds), phase="start")
             state, passes = begun.after, begun.history
         even = problem.settle(learner, state)

@@ -107,7 +107,7 @@ class KPrototypes(IterationSettings, Clusterer):
         weights = self._number_weights(problem, variances)
         gamma = _half_spread(variances * weights) if self.gamma is None else float(self.gamma)
         method = DISSIMILARITIES[self.dissimilarity](problem.axis, gamma, tuple(weights.tolist()))
-        if isinstance(problem.init, str) and problem.init in CHOSEN_BY_CATEGORIES:
+        if isinstance(problem.loop.init, str) and problem.loop.init in CHOSEN_BY_CATEGORIES:
             result = _from_drawn_numbers(problem, method, overall.means()[0], np.sqrt(variances))
         else:
             result = problem.settle_best(method)
@@ -143,7 +143,7 @@ def _from_drawn_numbers(
 
     if not spreads.any():
         return problem.settle_best(method)
-    return best_of(problem.n_init, problem.random_state, run)
+    return best_of(problem.loop.n_init, problem.random_state, run)
 
 
 def _half_spread(variances: FloatArray) -> float:

@@ -208,7 +208,7 @@ class MCDC(Clusterer):
         k = self.n_clusters or (coarsest[0] if coarsest else 1)
         seeds = start(table, k)
         engine, method = LocalEngine(Rows(table.axis, [table.block])), MatchingWeights(table.axis)
-        agreeing = replace(problem, engine=engine, max_rounds=self.max_iter)
+        agreeing = replace(problem, engine=engine).with_loop(max_rounds=self.max_iter)
         begun = agreeing.settle(method, method.start(table.seeds(seeds)), phase="agree")
         result = agreeing.alternate(method, begun.after, begun)
         return _Run(stages, result, engine.each(label_rows, to_fixed_point(result.scores, engine.axis)))

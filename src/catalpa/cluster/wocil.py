@@ -138,7 +138,9 @@ class WOCIL(Clusterer):
             order = problem.random_state.permutation(len(rows))
             rows = rows.permuted(order)
         # A competition is decided by survival; costs for different numbers of clusters are not comparable.
-        by_chance = isinstance(problem.init, str) and problem.init != "oi" and self.n_clusters is not None
+        by_chance = (
+            isinstance(problem.loop.init, str) and problem.loop.init != "oi" and self.n_clusters is not None
+        )
         starts = problem.starts if by_chance else 1
         result = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
         labels = np.empty_like(result.labels)
@@ -161,7 +163,7 @@ class WOCIL(Clusterer):
         return result
 
     def _seeds(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Counts:
-        if isinstance(problem.init, str) and problem.init == "oi":
+        if isinstance(problem.loop.init, str) and problem.loop.init == "oi":
             return rows.seeds(oriented_rows(rows, problem.n_clusters))
         return problem.seeds(rng)
 

@@ -1,4 +1,4 @@
-"""Encoded rows and what blocks remember, in files of a temporary folder that removes itself."""
+"""Encoded rows and memories of blocks, in files of a temporary folder that removes itself."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ from catalpa.files import lock_at, reraise_as
 from catalpa.table.blocks import Block
 
 PREFIX, OWNER, LOCK = "catalpa-", "owner", "lock"
-LARGE = 1 << 12  # bytes from which an array gets a file of its own: a page, the least that can be mapped
+LARGE = 1 << 12  # bytes from which an array has its own file: one page, the smallest unit of mapping
 
 
 class Folder:
-    """A temporary folder that goes with the last object that uses it, or with the program.
+    """A temporary folder that is removed with the last object that uses it, or at exit, also after an error.
 
-    That holds for errors and for Ctrl-C too. A program that is killed leaves it behind, and the next one
-    that makes a folder removes it.
+    The folder of a killed program is removed by the next program that creates one.
     """
 
     def __init__(self) -> None:
@@ -40,15 +39,15 @@ class Folder:
             lock = lock_at(self.path / LOCK)
             finalize(self, _remove, self.path, lock)
             if lock is not None and lock.is_locked:
-                # Only now, so that nobody meets a folder with an owner whose lock is free.
+                # Created last, so that no other program sees a folder with an owner but without a lock.
                 (self.path / OWNER).write_text(platform.node(), encoding="utf-8")
 
 
 def _remove_ownerless() -> None:
-    """Remove our folders whose programs were killed: their owner's lock went with it."""
+    """Remove folders of killed programs, whose locks are free."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
-            # Of this user and machine: not every file system knows the locks of other machines.
+            # Only folders of this user and machine: some file systems ignore locks of other machines.
             here = (folder / OWNER).read_text(encoding="utf-8") == platform.node()
             if here and (sys.platform == "win32" or folder.lstat().st_uid == os.getuid()):
                 lock = lock_at(folder / LOCK)
@@ -57,9 +56,9 @@ def _remove_ownerless() -> None:
 
 
 def _remove(folder: Path, lock: BaseFileLock | None) -> None:
-    (folder / OWNER).unlink(missing_ok=True)  # first: a folder without owner is nobody else's to remove
+    (folder / OWNER).unlink(missing_ok=True)  # first: no other program removes a folder without an owner
     if lock is not None:
-        lock.release()  # Windows removes no file that is open
+        lock.release()  # Windows does not remove open files
     rmtree(folder, ignore_errors=True)
 
 
@@ -75,24 +74,24 @@ class ArrayFile:
             self.path.touch()
 
     def append(self, rows: NDArray[Any]) -> None:
-        """Put rows behind those that are there."""
+        """Append rows."""
         with _room(), self.path.open("ab") as stream:
             stream.write(np.ascontiguousarray(rows, dtype=self.dtype).data)
         self.n_rows += len(rows)
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Rows as an array that may be changed without changing the file; it reads what it is asked for."""
+        """Rows as a memory-mapped array; changes to it do not change the file."""
         shape = (stop - start, *self.width)
         row_bytes = self.dtype.itemsize * int(np.prod(self.width))
         if start == stop or row_bytes == 0:  # nothing cannot be mapped
             return np.zeros(shape, dtype=self.dtype)
         with _readable(self.path):
-            # Copy on write: a step may change what it is given, the file stays.
+            # Copy on write: a step may change its input, but not the file.
             return np.memmap(self.path, self.dtype, "c", start * row_bytes, shape)
 
 
 class BlockFiles:
-    """The encoded rows of a table, read as blocks of equally many rows."""
+    """The encoded rows of a table, read in blocks of equal size."""
 
     def __init__(self, folder: Folder, rows_per_block: int, first: Block) -> None:
         self.folder = folder
@@ -106,7 +105,7 @@ class BlockFiles:
         return self._codes.n_rows
 
     def append(self, block: Block) -> None:
-        """Put a block's rows behind those that are there."""
+        """Append the rows of a block."""
         self._codes.append(block.codes)
         self._numbers.append(block.numbers)
         if self._weights is not None and block.weights is not None:
@@ -124,9 +123,9 @@ class BlockFiles:
 
 
 class MemmapStore:
-    """Objects put away one per place; their large arrays lie in files and are mapped, not read, to get them.
+    """Stores one object per place; its large arrays are in memory-mapped files.
 
-    Only this program reads what it wrote itself a moment ago, so pickle is safe here.
+    Only this program reads what it wrote itself, so pickle is safe here.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -136,7 +135,7 @@ class MemmapStore:
         self._written = 0
 
     def get(self, at: int) -> Any:
-        """The object at a place, None where there is none."""
+        """The object at a place, or None."""
         if at not in self._kept:
             return None
         head, files = self._kept[at]
@@ -145,9 +144,9 @@ class MemmapStore:
         return pickle.loads(head, buffers=maps)
 
     def put(self, at: int, value: Any) -> None:
-        """Put an object at a place.
+        """Store an object at a place.
 
-        The object that ``get`` gave must still be alive: arrays that the two share are not written again.
+        The object returned by ``get`` must still be alive: arrays shared by both are not written again.
         """
         buffers: list[pickle.PickleBuffer] = []
 
@@ -173,7 +172,7 @@ class MemmapStore:
 
 
 def _room() -> AbstractContextManager[None]:
-    """Say in words that the temporary folder takes no more."""
+    """Raise an error that names the temporary folder if it is full."""
     cure = (
         "Name a place with more room in the environment variable TMPDIR, or drop columns with very many "
         "categories."

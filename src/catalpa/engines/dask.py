@@ -1,4 +1,4 @@
-"""The engine for Dask: blocks stay on the workers, a small table goes out, sums come back."""
+"""The engine for Dask: blocks stay on the workers, a small table is sent out, sums come back."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from catalpa.table.blocks import Block, IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.open import Header
 
-FAN_IN = 8  # results added by one task on the way to the sum: no worker ever holds all of them
-LOOK_EVERY = 1.0  # seconds between looks at whether the cluster is still there
+FAN_IN = 8  # results added by one task, so that no worker holds all of them
+LOOK_EVERY = 1.0  # seconds between checks that the cluster is still there
 # Seconds without any worker after which the user is warned, and after which a fit gives up unless Dask's own
 # setting "distributed.scheduler.no-workers-timeout" says how long. New workers may take minutes to start.
 WARN_AFTER, GIVE_UP_AFTER = 10.0, 300.0
 NO_WORKERS = ("NoWorkerError", "NoValidWorkerError")  # of newer versions of Dask, when its setting runs out
-LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the scheduler can forget old ones
+LONGEST_CHAIN = 16  # sweeps after which memories are rebuilt, so that the scheduler can release old ones
 
 
 class DaskSource(PartitionedSource):
-    """Dask frames and arrays: the rows are on workers, or not read yet."""
+    """Dask frames and arrays, whose rows are on workers or not read yet."""
 
     @cached_property
     def header(self) -> Header:
@@ -70,7 +70,8 @@ class DaskSource(PartitionedSource):
             return self
         X = self.table
         frame = isinstance(X, dd.DataFrame)
-        return DaskSource(X[list(names)] if frame else X[:, [known.index(one) for one in names]])
+        chosen = X[list(names)] if frame else X[:, [known.index(one) for one in names]]
+        return replace(self, table=chosen)
 
     @cached_property
     def part_lengths(self) -> Sequence[int]:
@@ -78,11 +79,13 @@ class DaskSource(PartitionedSource):
 
     @cached_property
     def _parts(self) -> list[Delayed]:
-        _ = self.header  # what is no table is refused before its parts are asked for
+        _ = self.header  # raises an error before partitions are read if it is not a table
         return _parts(self.table)
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
-        (summed,) = _computed(_client(), _sum(_tasks(_total_of_part, self._parts, work, args)))
+        (summed,) = _computed(
+            _client(), _sum(_tasks(_total_of_part, self._parts, self.on_prepared(work), args))
+        )
         if summed is None:
             raise TableError("The dask table has no rows: at least one is needed.")
         total: Sum = summed
@@ -98,7 +101,7 @@ class DaskSource(PartitionedSource):
         return None if not tasks else reduce(add, _computed(_client(), *tasks))
 
     def engine(self, encoding: Encoding, names: tuple[str, ...]) -> DaskEngine:
-        """The rows kept by Dask."""
+        """An engine whose blocks are persisted by Dask."""
         X, axis, client = self.only(encoding.inputs).table, encoding.schema.axis, _client()
         read = _persisted(client, *_tasks(_encoded, _parts(X), encoding))
         facts = _computed(client, *_tasks(_facts, read, encoding))
@@ -113,6 +116,7 @@ class DaskSource(PartitionedSource):
         return DaskEngine(self.table, encoding, axis, _persisted(client, *blocks), sum(lengths), client)
 
     def for_predict(self, encoding: Encoding) -> DaskEngine:
+        encoding = replace(encoding, preparation=self.preparation)
         blocks = _tasks(_encoded, _parts(self.table), encoding)
         return DaskEngine(
             self.table, encoding, encoding.schema.axis.with_special_places, blocks, client=_client()
@@ -121,11 +125,11 @@ class DaskSource(PartitionedSource):
 
 @dataclass(eq=False)
 class DaskEngine(PartitionedEngine):
-    """Blocks that Dask holds: on the workers of a cluster, or in this process without one."""
+    """Blocks persisted by Dask: on the workers of a cluster, or in this process."""
 
     blocks: Sequence[Delayed]
-    counted: int | None = None  # the rows, where they were counted already
-    client: Any = None  # of the cluster that holds the blocks; None where they are in this process
+    counted: int | None = None  # number of rows, if already counted
+    client: Any = None  # client of the cluster with the blocks; None if they are in this process
 
     def __post_init__(self) -> None:
         self._swept: Sequence[Delayed | None] = [None] * len(self.blocks)
@@ -158,7 +162,7 @@ class DaskEngine(PartitionedEngine):
         results = [_later(getattr)(swept, "result") for swept in self._swept]
         summed: Result = _computed(self.client, _sum(results))[0]
         self._sweeps += 1
-        if self._sweeps % LONGEST_CHAIN == 0:  # a memory depends on one sweep only, so it can be made anew
+        if self._sweeps % LONGEST_CHAIN == 0:  # memories can be computed again
             self._swept = _persisted(self.client, *self._visits(arguments, [None] * len(self.blocks)))
         return summed
 
@@ -171,7 +175,7 @@ class DaskEngine(PartitionedEngine):
         return runs
 
     def _visits(self, arguments: Delayed, before: Sequence[Delayed | None]) -> list[Delayed]:
-        """One task per block, wanted where the block is: rows stay, whatever else a worker has to do."""
+        """One task per block, scheduled where the block is, so that rows do not move."""
         visits = []
         for block, known, home in zip(self.blocks, before, self._homes, strict=True):
             with dask.annotate(**home):
@@ -180,14 +184,14 @@ class DaskEngine(PartitionedEngine):
 
     @cached_property
     def _homes(self) -> list[dict[str, Any]]:
-        """Preferred workers of each block; others may take it, so that a lost worker is no obstacle."""
+        """Preferred workers of each block; others may run it, in case a worker is lost."""
         if self.client is None:
             return [{}] * len(self.blocks)
         with _watched(self.client):
             futures = _futures_of(self.blocks)
-            if not futures:  # rows to be labelled are not there before they are asked for
+            if not futures:  # rows to be labelled are not encoded before they are asked for
                 return [{}] * len(self.blocks)
-            _wait_for(self.client, futures)  # who has a block is known only when it is there
+            _wait_for(self.client, futures)  # the worker of a block is known only when the block exists
             holders = self.client.who_has(futures)
         homes = [list(holders.get(block.key, ())) for block in self.blocks]
         return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in homes]
@@ -196,7 +200,7 @@ class DaskEngine(PartitionedEngine):
         return np.concatenate(_computed(self.client, *self._runs(step, args)))
 
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
-        """A dask Series, or an array where the table is one or the results have several columns; lazy."""
+        """A lazy dask Series; an array if the table is one or the results have several columns."""
         none = self.answer_of_no_rows(step, args)
         arguments, parts = (self.encoding, self.axis.dtype.str, step, args), _parts(self.table)
         if none.ndim == 1 and isinstance(self.table, dd.DataFrame):
@@ -213,7 +217,7 @@ class DaskEngine(PartitionedEngine):
 
 
 def renumbered_later(labels: Any, numbers: IntArray) -> Any:
-    """Labels by other numbers, computed when they are asked for."""
+    """Labels with other numbers; lazy."""
     if isinstance(labels, da.Array):
         return labels.map_blocks(_by_numbers, numbers, dtype=numbers.dtype)
     return labels.map_partitions(_by_numbers, numbers, meta=(labels.name, numbers.dtype))
@@ -231,7 +235,7 @@ def _persisted(client: Any, *tasks: Delayed) -> tuple[Delayed, ...]:
 
 
 def _computed(client: Any, *tasks: Delayed) -> tuple[Any, ...]:
-    """Results of tasks; an error instead of a long wait if the cluster is gone."""
+    """Results of tasks; raises an error, instead of waiting, if the cluster is gone."""
     if client is None:
         return tuple(dask.compute(*tasks))
     with _watched(client):
@@ -247,9 +251,9 @@ def _futures_of(blocks: Sequence[Delayed]) -> list[Any]:
 
 
 def _wait_for(client: Any, futures: Sequence[Any]) -> None:
-    """Wait until futures are done, with a look at the client now and then.
+    """Wait for futures, and check the client regularly.
 
-    A client that lost its scheduler tries for long to find it again, but its blocks are lost in any case.
+    A client that lost its scheduler tries to reconnect for a long time, but its blocks are lost in any case.
     """
     from distributed import wait
 
@@ -294,7 +298,7 @@ def _check_connected(client: Any) -> None:
 
 @contextmanager
 def _watched(client: Any) -> Iterator[None]:
-    """Raise EngineStopped, not what Dask raises, if the cluster is gone or gave up on a task."""
+    """Raise EngineStopped instead of Dask's errors if the cluster is gone or gave up on a task."""
     if client is None:
         yield
         return
@@ -324,17 +328,17 @@ def _check_connected_because_of(client: Any, error: BaseException) -> None:
 
 
 def _later(work: Callable[..., Any]) -> Any:
-    # Not pure: to hash a block for its name costs more than the step. No argument has tasks inside it.
+    # Not pure: hashing a block for its key costs more than the step. No argument contains tasks.
     return delayed(work, pure=False, traverse=False)
 
 
 def _as_one_task(*things: Any) -> Delayed:
-    """Things as one task, so that they travel once, workers pass them on, and none is lost with a worker."""
+    """Arguments as one task, so that they are sent once, and can be restored if a worker is lost."""
     return _later(pickle.loads)(pickle.dumps(things, protocol=5))
 
 
 def _tasks(work: Callable[..., Any], things: Iterable[Delayed], *arguments: Any) -> list[Delayed]:
-    """One task per thing: work on it, with what is held."""
+    """One task per item, with shared arguments."""
     shared = _as_one_task(*arguments)
     return [_later(work)(thing, shared) for thing in things]
 
@@ -377,7 +381,7 @@ def _encoded(part: Any, arguments: tuple[Encoding]) -> Block:
 
 
 def _facts(block: Block, arguments: tuple[Encoding]) -> tuple[int, bool]:
-    """Rows of a block, and whether a cell needs a special place."""
+    """Number of rows of a block, and whether a cell needs a special place."""
     return len(block), arguments[0].schema.axis.needs_special_places(block)
 
 
@@ -392,7 +396,7 @@ def _run(block: Block, arguments: tuple[Step[Any], tuple[Any, ...]]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class SweepResult:
-    """What a sweep found in a block, and what it remembers."""
+    """Result of a sweep on a block, and the block's memory."""
 
     result: Any
     memory: Any
@@ -432,6 +436,6 @@ def _mapped_series(part: Any, arguments: tuple[Any, ...]) -> Any:
     return part._constructor_sliced(_mapped_rows(part, arguments), index=part.index, name="cluster")
 
 
-# Dask measures only the shell of objects it does not know, and would take blocks for cheap to move.
+# Dask underestimates the size of unknown objects, and would treat blocks as cheap to move.
 sizeof.register(Block, _bytes)
 sizeof.register(SweepResult, _bytes)

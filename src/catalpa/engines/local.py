@@ -1,4 +1,4 @@
-"""Rows in memory, visited by one thread or many with the same results; and which engine a table gets."""
+"""The engine for rows in memory, with one or several threads; and the choice of the engine for a table."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from catalpa.table.schema import TableSettings
 from catalpa.table.summarize import digest
 from catalpa.table.weights import check_weight_name, column_weights, weight_units
 
-ROWS_PER_BLOCK = 1 << 17  # what a step makes of a block at once stays small beside the table
-# A thread gets all its rows at once: between two blocks stands Python, whose code the rows have driven from
-# the cache by then, and which takes as long as 8 000 of them.
+ROWS_PER_BLOCK = 1 << 17  # keeps the temporary arrays of a step small
+# Each thread gets one large block: the Python code between two blocks, which the rows have evicted from the
+# cache, takes as long as 8,000 rows.
 ROWS_PER_RUN = 1 << 19
-LEAST_ROWS = 1 << 15  # below this the hand-over between threads costs more than it saves
+LEAST_ROWS = 1 << 15  # with fewer rows, threads cost more than they save
 
 
 def thread_count(n_jobs: int | None) -> int:
     """Threads for scikit-learn's ``n_jobs``: None is 1, -1 all cores, -2 all but one."""
     if n_jobs is None:
         return 1
-    # A container or a batch system may give fewer cores than the machine has.
+    # A container or a batch system may offer fewer cores than the machine has.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, n_jobs if n_jobs > 0 else cores + 1 + n_jobs)
 
 
 def even_rows(n_rows: int, threads: int) -> int:
-    """Rows of a block such that blocks are alike and every thread gets as many of them as the others.
+    """Block size for blocks of equal size, the same number for every thread.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def even_rows(n_rows: int, threads: int) -> int:
 
 
 class LocalEngine:
-    """Blocks in this process, visited by a pool of threads."""
+    """Blocks in this process, processed by a pool of threads."""
 
     def __init__(self, rows: Rows, n_jobs: int | None = None, rows_per_block: int | None = None) -> None:
         threads = thread_count(n_jobs)
@@ -70,10 +70,13 @@ class LocalEngine:
         each = rows_per_block or even_rows(self.n_rows, threads)
         self.blocks: Sequence[Block] = [part for block in rows for part in block.cut(each)]
         self._memories: list[Any] = [None] * len(self.blocks)
-        self._threads = min(threads, len(self.blocks))  # a block is visited by one thread
+        self._threads = min(threads, len(self.blocks))  # a block is processed by one thread
 
     def rows_in_memory(self) -> Rows:
         return self.rows
+
+    def placed(self) -> LocalEngine:
+        return self
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         return self._summed(lambda at: step(self.blocks[at], *args))
@@ -93,8 +96,8 @@ class LocalEngine:
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         if len(self.blocks) == 1:
             return step(self.blocks[0], *args)
-        no_row = step(self.blocks[0].take(slice(0)), *args)  # tells the type and width of answers
-        # One array for all: joined, the answers of blocks would be there twice.
+        no_row = step(self.blocks[0].take(slice(0)), *args)  # determines dtype and width of the results
+        # One array for all: concatenation would hold the results twice.
         answers = np.empty((self.n_rows, *no_row.shape[1:]), dtype=no_row.dtype)
         starts = np.cumsum([0, *map(len, self.blocks)])
         self._share_out(
@@ -103,7 +106,7 @@ class LocalEngine:
         return answers
 
     def _summed(self, visit: Callable[[int], Result]) -> Result:
-        """Sum over the blocks: every thread adds up its own, which changes no bit of exact sums."""
+        """Sum over the blocks; every thread sums its own, which gives the same exact sums."""
         sums: dict[int, Result] = {}
 
         def add_to_own(at: int) -> None:
@@ -114,8 +117,8 @@ class LocalEngine:
         return reduce(add, sums.values())
 
     def _share_out(self, visit: Callable[[int], None]) -> None:
-        """Visit every block: whichever thread is free, this one among them, takes the next."""
-        if self._threads == 1:  # a queue would cost as much as a pass over few rows
+        """Process every block: the next one goes to a free thread, including this one."""
+        if self._threads == 1:  # with few rows, a queue costs as much as a pass
             for at in range(len(self.blocks)):
                 visit(at)
             return
@@ -137,13 +140,13 @@ class LocalEngine:
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
-        """Threads that stay from pass to pass: to make them takes as long as a short pass."""
+        """Threads reused between passes: starting them takes as long as a short pass."""
         return ThreadPoolExecutor(self._threads - 1)
 
 
 @dataclass(frozen=True, eq=False)
 class MemorySource:
-    """Frames, arrays and lists: the rows are here."""
+    """Frames, arrays and lists in memory."""
 
     table: Table
 
@@ -181,7 +184,7 @@ class MemorySource:
             return others.for_fit(settings, column_weights(self.table, sample_weight))
         table = self.table
         units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(table))
-        # A row of weight 0 is as if it were not there: it must not add a category or stretch a range.
+        # Rows of weight 0 are ignored: they must not add a category or extend a range.
         weighed = None if units is None or units.all() else units > 0
         summarize = digest(table if weighed is None else table.at(np.flatnonzero(weighed)), settings)
         schema = schema_of(summarize, settings)
@@ -191,7 +194,7 @@ class MemorySource:
             schema = shaped(
                 schema, numbers_at(table, schema, positions), weights, summarize.with_missing_values
             )
-        if weighed is not None:  # what only such rows hold is unseen, and no reason to warn at fit
+        if weighed is not None:  # categories of such rows only are unseen, without a warning at fit
             settings = replace(settings, handle_unknown="ignore")
         rows = Encoding(schema, schema.scaling, settings).rows(table)
         weighted = rows.map(lambda block: replace(block, weights=units))  # there is one block
@@ -205,15 +208,15 @@ class MemorySource:
 
 
 def opener_for(X: Any) -> Source:
-    """The source of a table, by the package of its type; the one place that looks at what kind it is.
+    """The source of a table, by the package of its type; the only place that checks the type.
 
-    Everything that takes a table begins here: ``fit`` asks the source for an engine, explanations for sums
-    over all rows (``total``) and for some rows (``rows_at``).
+    All functions that take a table start here: ``fit`` requests an engine, explanations request sums over all
+    rows (``total``) and selected rows (``rows_at``).
     """
-    # No isinstance: it would need the package, and to import Spark takes longer than many a fit.
+    # No isinstance: it would need the package, and importing Spark takes longer than many fits.
     package, _, module = type(X).__module__.partition(".")
     if (package, module) == ("catalpa", "table.files.scan"):
-        from catalpa.engines.stream import FileSource  # who has all rows in memory needs no files
+        from catalpa.engines.stream import FileSource  # no files are needed if all rows are in memory
 
         return FileSource(X)
     if package in ("dask", "dask_expr"):
@@ -232,9 +235,9 @@ def opener_for(X: Any) -> Source:
 
 
 def renumbered(labels: Any, numbers: IntArray) -> Any:
-    """Labels as an engine returned them, by other numbers; ``numbers`` (k + 1,) has that of -1 at the end.
+    """Labels of an engine with other numbers; ``numbers`` (k + 1,) has the one for -1 at the end.
 
-    Labels that are not computed yet stay so, and those in a file stay in one.
+    Lazy labels stay lazy, and those in a file stay in a file.
     """
     package = type(labels).__module__.partition(".")[0]
     if package in ("dask", "dask_expr"):

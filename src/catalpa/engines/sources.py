@@ -1,17 +1,17 @@
-"""How a table becomes an engine: which engine, what is asked of it, what comes out; and tables in parts."""
+"""Sources: how a table becomes an engine; and tables in partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine, Step
-from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.errors import ParameterError, TableError
 from catalpa.table.blocks import (
     UNSCALED,
     Axis,
@@ -39,24 +39,22 @@ from catalpa.table.weights import (
 )
 
 Sum = TypeVar("Sum")
-PartWork = Callable[
-    ..., Sum | None
-]  # work(part, *args) -> something that adds, or None where there is nothing
+PartWork = Callable[..., Sum | None]  # work(part, *args) -> something that can be added, or None
 
 
 @dataclass(frozen=True, eq=False)
 class OpenTable:
-    """A table that an engine holds, encoded and scaled."""
+    """An encoded and scaled table, with its engine."""
 
     schema: Schema
     engine: Engine
-    units_per_weight: float = 1.0  # units of the blocks' weights that make a row's weight of 1
+    units_per_weight: float = 1.0  # integer units of the blocks' weights per weight of 1
 
 
 class Source(Protocol):
     """One table, wherever its rows are; one class per engine.
 
-    Two verbs are all that explanations need: ``total`` sums over all rows, ``rows_at`` gives some of them.
+    Explanations need two methods: ``total`` sums over all rows, ``rows_at`` returns some of them.
     """
 
     @property
@@ -65,7 +63,7 @@ class Source(Protocol):
 
     @property
     def library(self) -> str:
-        """Library of the frames that come back."""
+        """Library of returned frames."""
 
     @property
     def in_memory(self) -> bool:
@@ -73,32 +71,32 @@ class Source(Protocol):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows; counted when it is first asked for."""
+        """Number of rows; counted on first access."""
 
     def only(self, names: Sequence[str]) -> Source:
         """The same rows with some of the columns, in this order."""
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
-        """Sum of ``work(part, *args)`` over the parts of the table, each as its library hands it over.
+        """Sum of ``work(part, *args)`` over the partitions of the table, in the form its library provides.
 
-        The work runs where the rows are; only its arguments go out and only what it returns comes back.
+        The work runs where the rows are; only its arguments and results travel.
         """
 
     def rows_at(self, positions: IntArray) -> Table:
         """The rows at sorted positions, as a table in memory."""
 
     def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
-        """Learn the schema of the table and hold its rows; weights are a column's name or an array."""
+        """Learn the schema of the table and encode its rows; weights are a column's name or an array."""
 
     def for_predict(self, encoding: Encoding) -> Engine:
-        """Hold the rows of the table in the codes of a schema."""
+        """Encode the rows of the table with a known schema."""
 
     def prepared(self, preparation: TablePreparation) -> Source:
-        """The table as a recipe says; refused where its rows are on a cluster."""
+        """The table after a recipe; parts of it are prepared where they are, whenever they are read."""
 
 
 def weight_name(sample_weight: Any) -> str | None:
-    """The name of the column of weights; an array is refused, as the rows it belongs to are not here."""
+    """The name of the column of weights; arrays are refused, because the rows are elsewhere."""
     if sample_weight is None or isinstance(sample_weight, str):
         return sample_weight
     raise ParameterError(
@@ -108,7 +106,7 @@ def weight_name(sample_weight: Any) -> str | None:
 
 
 def weight_column(source: Source, name: str) -> WeightColumn:
-    """A column of weights of a table, and how it is counted in whole units: as an array of them would be."""
+    """A column of weights of a table, and its conversion to integer units."""
     check_weight_name(name, source.header.names)
     weights = source.only([name])
     facts: WeightFacts = weights.total(facts_of_part, name)
@@ -123,8 +121,8 @@ def without(names: Sequence[str], *left_out: str | None) -> tuple[str, ...]:
 
 
 def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
-    """All rows of an engine that weigh something, or ``most`` of them: the same ones on every engine."""
-    engine = engine.placed() if isinstance(engine, PartitionedEngine) else engine
+    """All rows of an engine with positive weight, or ``most`` random ones: the same on every engine."""
+    engine = engine.placed()
     weighed = engine.each(weighed_rows)
     ranks = search_positions(int(weighed[:, 1].sum()), most, seed)
     before = np.cumsum(weighed[:, 1]) - weighed[:, 1]
@@ -132,15 +130,20 @@ def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
     return engine.total(gather_weighed, ranks, starts)
 
 
+def _after_recipe(preparation: TablePreparation, work: PartWork[Sum], part: Any, *args: Any) -> Sum | None:
+    return work(preparation(open_table(part)), *args)
+
+
 @dataclass(frozen=True, eq=False)
 class PartitionedSource(Source):
     """A distributed table; subclasses read and store its parts."""
 
     table: Any
+    preparation: TablePreparation | None = None  # of a recipe; done to each part where it is
 
     @property
     def library(self) -> str:
-        # What was made for its rows to stay elsewhere has no frames of its own to hand out.
+        # Tables elsewhere have no frame library of their own in memory.
         return "pandas"
 
     @property
@@ -157,52 +160,59 @@ class PartitionedSource(Source):
         raise NotImplementedError
 
     def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
-        """The table, with numbers clipped or binned by a sample of its rows if the settings ask for it."""
+        """The table; numbers are clipped or binned by a sample of its rows, according to the settings."""
         name = weight_name(sample_weight)
-        names = self.header.names  # an invalid table raises before its parts are read
+        names = self.header.names  # invalid tables raise an error before partitions are read
         weight = None if name is None else weight_column(self, name)
         summed: TableSummary = self.total(digest_part, settings, name)
-        # A row of weight 0 is as if it were not there: what only such rows hold is unseen.
+        # Rows of weight 0 are ignored: categories of such rows only are unseen.
         if weight is not None and weight.some_are_zero:
             settings = replace(settings, handle_unknown="ignore")
         schema = replace(schema_of(summed, settings), library=self.library)
+        encoding = Encoding(schema, schema.scaling, settings, weight, self.preparation)
         if settings.numbers == "shape" and schema.numeric:
-            numbers = Encoding(replace(schema, columns=schema.numeric), UNSCALED, settings, weight)
+            numbers = replace(encoding, schema=replace(schema, columns=schema.numeric), scaling=UNSCALED)
             as_they_came = self.engine(numbers, names)
-            # Drawn as in memory, so that the same table is shaped alike wherever it is.
+            # Sampled as in memory, so that the same table gets the same bins everywhere.
             looked_at = rows_drawn(as_they_came, settings.search_rows, settings.search_seed).block()
             schema = shaped(schema, looked_at.numbers, looked_at.weights, summed.with_missing_values)
-        engine = self.engine(Encoding(schema, schema.scaling, settings, weight), names)
+            encoding = replace(encoding, schema=schema, scaling=schema.scaling)
+        engine = self.engine(encoding, names)
         return OpenTable(schema, engine, 1.0 if weight is None else weight.scale.per_weight)
 
-    def prepared(self, preparation: TablePreparation) -> Source:
-        raise UnsupportedTable(
-            "A recipe is not applied to a table on a cluster. Apply it to each of its parts before, for "
-            "instance with map_partitions(recipe.apply), and leave out recipe."
-        )
+    def prepared(self, preparation: TablePreparation) -> PartitionedSource:
+        return replace(self.only(preparation.names(self.header.names)), preparation=preparation)
+
+    def only(self, names: Sequence[str]) -> PartitionedSource:
+        raise NotImplementedError
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
         raise NotImplementedError
+
+    def on_prepared(self, work: PartWork[Sum]) -> PartWork[Sum]:
+        """The work on a part, after the recipe if there is one."""
+        return work if self.preparation is None else partial(_after_recipe, self.preparation, work)
 
     def rows_at(self, positions: IntArray) -> Table:
         rows = self._rows_at(positions)
         if rows is None:
             raise TableError("The table has no rows: at least one is needed.")
-        return rows.in_order()
+        table = rows.in_order()
+        return table if self.preparation is None else self.preparation(table)
 
     def _rows_at(self, positions: IntArray) -> RawRows | None:
         raise NotImplementedError
 
     def engine(self, encoding: Encoding, names: tuple[str, ...]) -> Engine:
-        """The rows in the codes of an encoding, which may have fewer columns than the table."""
+        """The rows encoded by a schema, which may have fewer columns than the table."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
 class RawRows:
-    """Some rows of a table in their own cells, and where they are; those of several parts add."""
+    """Some rows of a table, not encoded, and their positions; those of several partitions can be added."""
 
-    index: IntArray  # (m,) int64, row in the whole table
+    index: IntArray  # (m,) int64, position in the whole table
     tables: tuple[Table, ...]
 
     def __add__(self, other: RawRows) -> RawRows:
@@ -213,11 +223,11 @@ class RawRows:
         return join_tables(self.tables).at(np.argsort(self.index, kind="stable"))
 
 
-# What runs where the rows are.
+# Functions that run where the rows are.
 
 
 def rows_of_part(part: Any, start: int, positions: IntArray) -> RawRows | None:
-    """The rows of a part that are at sorted positions of the whole table; the part begins at ``start``."""
+    """The rows of a partition at sorted positions of the whole table; the partition starts at ``start``."""
     low, high = np.searchsorted(positions, [start, start + len(part)])
     if low == high:
         return None
@@ -226,7 +236,7 @@ def rows_of_part(part: Any, start: int, positions: IntArray) -> RawRows | None:
 
 
 def digest_part(part: Any, settings: TableSettings, weight: str | None) -> TableSummary | None:
-    """What the rows of a part that weigh something say about the columns."""
+    """Summary of the columns over the rows of a partition with positive weight."""
     table = open_table(part)
     if weight is None:
         return digest(table, settings)
@@ -238,7 +248,7 @@ def digest_part(part: Any, settings: TableSettings, weight: str | None) -> Table
 
 
 def added(one: Sum | None, other: Sum | None) -> Sum | None:
-    """The sum of two results, of which either may be nothing."""
+    """The sum of two results, either of which may be None."""
     if one is None or other is None:
         return other if one is None else one
     return one + other  # type: ignore[operator, no-any-return]
@@ -246,20 +256,20 @@ def added(one: Sum | None, other: Sum | None) -> Sum | None:
 
 @dataclass(eq=False)
 class PartitionedEngine:
-    """What engines keep of a table that its own library holds in parts."""
+    """Base class of engines whose table stays partitioned in its own library."""
 
     table: Any
     encoding: Encoding
     axis: Axis
-    blocks: Any  # encoded parts, as the library holds them
+    blocks: Any  # encoded partitions, in the library's own form
 
     def placed(self) -> Engine:
-        """The same rows in blocks that know their first row, which blocks of rows to be labelled do not."""
+        """The same rows in blocks with known first rows, which predictions do not need."""
         raise NotImplementedError
 
     def rows_in_memory(self) -> None:
         """The rows are in other processes."""
 
     def answer_of_no_rows(self, step: Step[NDArray[Any]], args: tuple[Any, ...]) -> NDArray[Any]:
-        """Tells the type and width of answers, before any is made."""
+        """Determines dtype and width of the results in advance."""
         return step(Block.empty(self.axis, len(self.encoding.schema.numeric)), *args)

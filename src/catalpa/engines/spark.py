@@ -1,4 +1,4 @@
-"""The engine for Spark: encoded blocks are cached where Spark keeps them, only sums reach the driver."""
+"""The engine for Spark: encoded blocks are cached on the executors, only sums reach the driver."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from catalpa.table.open import Header
 from catalpa.table.schema import TableSettings
 
 Place: TypeAlias = tuple[int, int]  # partition, and block inside it
-# What Spark hands to a function, and takes from it.
+# Input and output of functions that Spark runs.
 Batches: TypeAlias = Iterable[pa.RecordBatch]
 Made: TypeAlias = Iterator[pa.RecordBatch]
-ROWS_PER_BLOCK = 1 << 18  # Spark hands over 10 000 rows at a time, too few to be worth a call of a step
+ROWS_PER_BLOCK = 1 << 18  # Spark passes 10,000 rows at a time, too few for a call of a step
 BLOCKS = "part long, place long, rows long, special boolean, block binary"
 RESULTS = "part long, place long, result binary"
 
@@ -66,12 +66,12 @@ class SparkSource(PartitionedSource):
         if tuple(names) == self.header.names:
             return self
         with _watched(self.table):
-            return SparkSource(self.table.select([f"`{name}`" for name in names]))
+            return replace(self, table=self.table.select([f"`{name}`" for name in names]))
 
     @cached_property
     def part_lengths(self) -> Sequence[int]:
         with _watched(self.table):
-            # One column of the rows: only their number is asked for.
+            # One column is enough to count rows.
             narrow = self.table.select(f"`{self.header.names[0]}`")
             lengths = dict(
                 tuple(row) for row in narrow.mapInArrow(_part_rows, "part long, rows long").collect()
@@ -79,9 +79,10 @@ class SparkSource(PartitionedSource):
         return [lengths.get(part, 0) for part in range(max(lengths, default=-1) + 1)]
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
-        _ = self.header  # what is no table is refused in words
+        _ = self.header  # raises a readable error if it is not a table
         with _watched(self.table):
-            results = self.table.mapInArrow(partial(_worked, work, args), "result binary").collect()
+            task = partial(_worked, self.on_prepared(work), args)
+            results = self.table.mapInArrow(task, "result binary").collect()
         if not results:
             raise TableError("The Spark table has no rows: at least one is needed.")
         summed: Sum = reduce(add, (pickle.loads(bytes(row.result)) for row in results))
@@ -95,24 +96,26 @@ class SparkSource(PartitionedSource):
 
     def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
         _ = self.header
-        _check_free(self.table, "cluster")  # the labels go there, after all the work
+        _check_free(self.table, "cluster")  # the labels are appended there at the end
         return super().for_fit(settings, sample_weight)
 
     def engine(self, encoding: Encoding, names: tuple[str, ...]) -> SparkEngine:
-        """The rows cached by Spark."""
+        """An engine whose blocks are cached by Spark."""
         axis, read = encoding.schema.axis, self.only(encoding.inputs).table
         with _watched(self.table):
             blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
-            # Rows have no numbers in Spark: partition, place and length give each block its first row.
+            # Spark does not number rows: the first row of each block follows from partition, place and
+            # length.
             facts = sorted(tuple(row) for row in blocks.select("part", "place", "rows", "special").collect())
         axis = axis.with_special_places if any(special_places for *_, special_places in facts) else axis
         places = _first_rows([(part, place, rows) for part, place, rows, _ in facts])
         engine = SparkEngine(self.table, encoding, axis, blocks, places)
-        # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
+        # Spark does not release cached data by itself; it is released with the engine.
         weakref.finalize(engine, _unpersist, blocks).atexit = False
         return engine
 
     def for_predict(self, encoding: Encoding) -> SparkEngine:
+        encoding = replace(encoding, preparation=self.preparation)
         with _watched(self.table):
             blocks = self.table.mapInArrow(partial(_encode_part, encoding), BLOCKS)
         return SparkEngine(self.table, encoding, encoding.schema.axis.with_special_places, blocks)
@@ -120,10 +123,10 @@ class SparkSource(PartitionedSource):
 
 @dataclass(eq=False)
 class SparkEngine(PartitionedEngine):
-    """Blocks in a data frame of Spark, one row per block.
+    """Blocks in a Spark data frame, one row per block.
 
-    Nothing is kept between sweeps; what a block would remember is made again from the arguments of the
-    sweep before, so a task that is run twice gives the same.
+    Nothing is stored between sweeps: the memory of a block is computed again from the arguments of the
+    previous sweep, so a task gives the same result if it is run twice.
     """
 
     starts: dict[Place, int] = field(default_factory=dict)  # first row of each block
@@ -155,7 +158,7 @@ class SparkEngine(PartitionedEngine):
         return np.concatenate([pickle.loads(result) for *_, result in results])
 
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
-        """The table with a column more: ``cluster``, or ``by_cluster`` where a row has one value for each."""
+        """The table with an additional column: ``cluster``, or ``by_cluster`` for one value per cluster."""
         none = self.answer_of_no_rows(step, args)
         answered = partial(_map_rows, self.encoding, self.axis.dtype.str, step, args)
         if none.ndim == 2:
@@ -176,7 +179,7 @@ class SparkEngine(PartitionedEngine):
 
 
 def renumbered_column(labels: Any, numbers: IntArray) -> Any:
-    """The column ``cluster`` of a Spark table by other numbers; lazy."""
+    """The column ``cluster`` of a Spark table with other numbers; lazy."""
     of_cluster = functions.array(*(functions.lit(int(number)) for number in numbers[:-1]))
     before = functions.col("cluster")
     # Outliers keep -1; element_at counts from 1.
@@ -185,14 +188,14 @@ def renumbered_column(labels: Any, numbers: IntArray) -> Any:
 
 
 def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
-    """The Spark table with one column more, made from batches of its rows; lazy."""
+    """The Spark table with an additional column, computed from batches of its rows; lazy."""
     return append_columns(X, {name: kind}, partial(_alone, answer))
 
 
 def append_columns(
     X: Any, columns: Mapping[str, DataType], answer: Callable[[pa.RecordBatch], Sequence[Any]]
 ) -> Any:
-    """The Spark table with some columns more, all made in one pass over batches of its rows; lazy."""
+    """The Spark table with additional columns, computed in one pass over batches of its rows; lazy."""
     with _watched(X):
         _check_names(X)
         for name in columns:
@@ -203,13 +206,13 @@ def append_columns(
 
 
 def _first_rows(facts: Sequence[Any]) -> dict[Place, int]:
-    """The first row of each block, from the part, place and rows of all blocks in order."""
+    """The first row of each block, from partition, place and length of all blocks in order."""
     starts = np.cumsum([0, *(rows for _, _, rows in facts)]).tolist()
     return {(part, place): start for (part, place, _), start in zip(facts, starts, strict=False)}
 
 
 def _unpersist(blocks: Any) -> None:
-    with suppress(Exception):  # of a session that ended, and its cache with it
+    with suppress(Exception):  # the session and its cache have ended
         blocks.unpersist()
 
 
@@ -219,7 +222,7 @@ def _check_free(X: Any, name: str) -> None:
 
 
 def _check_names(X: Any) -> None:
-    """Refuse names with which Spark cannot hand rows to Python."""
+    """Raise an error for column names with which Spark cannot pass rows to Python."""
     refuse_same_names(X.columns, "The Spark table")
     dotted = [name for name in X.columns if "." in name]
     if dotted:
@@ -231,10 +234,7 @@ def _check_names(X: Any) -> None:
 
 @contextmanager
 def _watched(X: Any) -> Iterator[None]:
-    """Around work on a Spark table: errors as they are raised here, also those of an executor.
-
-    A session that has stopped raises EngineStopped.
-    """
+    """Re-raise errors of executors as the library's own, and raise EngineStopped if the session has ended."""
     try:
         yield
     except CatalpaError:
@@ -253,7 +253,7 @@ def _watched(X: Any) -> Iterator[None]:
 
 
 def _is_stopped(X: Any) -> bool:
-    """Whether the session of a table has ended; one that does not answer has."""
+    """Whether the session of a table has ended; no answer counts as ended."""
     try:
         session = X.sparkSession
         if hasattr(session, "is_stopped"):  # Spark Connect
@@ -264,7 +264,7 @@ def _is_stopped(X: Any) -> bool:
         return True
 
 
-# What runs on the executors.
+# Functions that run on the executors.
 
 
 def _plain(step: Step[Result], args: tuple[Any, ...], block: Block) -> Result:
@@ -334,7 +334,7 @@ def _blocks(starts: dict[Place, int], dtype: str, batches: Batches) -> Iterator[
 def _total(work: Step[Any], starts: dict[Place, int], dtype: str, batches: Batches) -> Made:
     results = [work(block) for _, block in _blocks(starts, dtype, batches)]
     if results:
-        # One result per partition, not per block: what travels to the driver does not grow with the rows.
+        # One result per partition, not per block, so that traffic to the driver does not grow with the rows.
         yield _row({"part": 0, "place": 0, "result": pickle.dumps(reduce(add, results))})
 
 

@@ -1,4 +1,4 @@
-"""The engine for files larger than memory: rows encoded once into a temporary folder, visited in blocks."""
+"""The engine for files larger than memory: rows are encoded once into a folder and read in blocks."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from catalpa.table.files.scan import rows_within
 from catalpa.table.open import Header, TablePreparation, open_table
 
 LABELS_AT_ONCE = 1 << 20
-QUERY_MEMORY = 500_000_000  # bytes that the rows of a query in hand may take, as in ``catalpa.scan``
+QUERY_MEMORY = 500_000_000  # memory in bytes for the rows of a query, as in ``catalpa.scan``
 
 
 class StreamEngine:
-    """Blocks in files, mapped one at a time (one per thread), with what they remember in files too."""
+    """Blocks and their memories in files; each thread maps one block at a time."""
 
     def __init__(self, axis: Axis, blocks: BlockFiles, n_jobs: int | None = None) -> None:
         self.axis = axis
@@ -42,6 +42,9 @@ class StreamEngine:
 
     def rows_in_memory(self) -> None:
         return None
+
+    def placed(self) -> StreamEngine:
+        return self
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         return reduce(add, self._visit(lambda at: step(self._blocks[at], *args)))
@@ -59,17 +62,17 @@ class StreamEngine:
         return np.concatenate(list(self._visit(lambda at: step(self._blocks[at], *args))))
 
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        """An array that lies in a file and is mapped; the file goes when the array goes."""
+        """A memory-mapped array; its file is removed with it."""
         parts = self._visit(lambda at: step(self._blocks[at], *args))
         first = next(parts)
-        # A folder of its own: the answer may outlive this engine and its rows.
+        # A separate folder, because the result may outlive this engine.
         file = ArrayFile(Folder(), "answer", first)
         for part in chain([first], parts):
             file.append(part)
         return file.read(0, file.n_rows)
 
     def _visit(self, visit: Callable[[int], Result]) -> Iterator[Result]:
-        """What the blocks give, in order; never more of it in hand than there are threads."""
+        """Results of the blocks in order; at most one per thread is in memory."""
         if self._threads == 1:
             yield from map(visit, range(len(self._blocks)))  # a pool costs more than it saves
             return
@@ -83,7 +86,7 @@ class StreamEngine:
 
 
 def renumbered_file(labels: IntArray, numbers: IntArray) -> IntArray:
-    """Labels in a file by other numbers, in a file too."""
+    """Labels in a file with other numbers, in another file."""
     file = ArrayFile(Folder(), "answer", labels[:0])
     for start in range(0, len(labels), LABELS_AT_ONCE):
         file.append(numbers[labels[start : start + LABELS_AT_ONCE]])
@@ -91,15 +94,15 @@ def renumbered_file(labels: IntArray, numbers: IntArray) -> IntArray:
 
 
 class Batches(Protocol):
-    """Rows that are read a batch at a time, as often as they are asked for: files, or what a query gave."""
+    """Rows that can be read repeatedly in batches: from files, or from a query."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that are read."""
+        """The columns to read."""
 
     @property
     def rows_per_batch(self) -> int:
-        """Most rows in hand at once."""
+        """Maximum number of rows in memory."""
 
     def only(self, names: Sequence[str]) -> Batches:
         """The same rows with fewer columns."""
@@ -109,7 +112,7 @@ class Batches(Protocol):
 
 
 class QueryRows:
-    """The rows of a query, run once into a temporary folder when they are first asked for."""
+    """The rows of a query, which is run once, on first access, into a temporary folder."""
 
     def __init__(
         self, query: Query, names: Sequence[str] | None = None, run: _QueryFile | None = None
@@ -127,7 +130,7 @@ class QueryRows:
 
 
 class _QueryFile:
-    """A query, and the file with its rows once it was run."""
+    """A query, and the file with its rows after it was run."""
 
     def __init__(self, query: Query) -> None:
         self.query = query
@@ -168,7 +171,7 @@ class PreparedBatches:
 class FileSource(PartitionedSource):
     """Files named by ``catalpa.scan``, or a query: read once for the schema and once to encode them.
 
-    The shape of numbers takes one reading more, of the columns of numbers.
+    Binning or clipping needs another pass over the numeric columns.
     """
 
     table: Batches
@@ -184,14 +187,14 @@ class FileSource(PartitionedSource):
 
     @cached_property
     def n_rows(self) -> int:
-        # The first column alone: only its length is asked for.
+        # One column is enough to count rows.
         return sum(len(batch) for batch in self.table.only(self.table.names[:1]).batches())
 
     def only(self, names: Sequence[str]) -> FileSource:
         return self if tuple(names) == self.table.names else FileSource(self.table.only(names))
 
     def prepared(self, preparation: TablePreparation) -> FileSource:
-        names = preparation.names(self.table.names)  # what is left out is not even read
+        names = preparation.names(self.table.names)  # unused columns are not read
         return FileSource(PreparedBatches(self.table.only(names), preparation))
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
@@ -212,7 +215,7 @@ class FileSource(PartitionedSource):
         return self.engine(encoding, self.table.names)
 
     def engine(self, encoding: Encoding, names: tuple[str, ...]) -> StreamEngine:
-        """The rows in a folder of their own."""
+        """An engine whose rows are in a separate folder."""
         axis, wanted = encoding.schema.axis, encoding.inputs
         files = self.table if wanted == names else self.table.only(wanted)
         special_places, cache = False, None

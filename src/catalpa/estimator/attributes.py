@@ -17,7 +17,7 @@ from catalpa.estimator.verdict import Verdict
 from catalpa.explain.formatting import percent, row_count_text
 from catalpa.explain.numbers import NumberProfile, profile_numbers
 from catalpa.explain.profiles import profile_columns
-from catalpa.explain.reasons import Reason, reasons, rows_per_weight, sentence
+from catalpa.explain.reasons import Reason, cluster_records, reasons, rows_per_weight
 from catalpa.explain.repeats import REPEATED, common_share, group_numbers, groups_of, repeats_in_words
 from catalpa.loop.history import Pass
 from catalpa.steps.counts import SQUARE_BITS
@@ -35,6 +35,7 @@ CLUSTERS_SHOWN = 12  # of the notebook card; the report shows all
 IN_UNITS = ("means", "sds", "elsewhere", "sds_elsewhere")  # parts of a profile in the units of the columns
 # In a fit's array of columns that are common to all clusters: a number that repeats the first number.
 NUMBER_REPEATS = 2
+MOST_AXES = 1000  # of a map; people look at two or three
 LEAST_VARIANCE = 2.0**-SQUARE_BITS  # of a range: the resolution of squares
 # Fields of a reason; a category has no mean, and a number no share.
 OF_REASONS = ("kind", "column", "category", "share", "share_elsewhere", "mean", "mean_elsewhere", "shift")
@@ -143,7 +144,7 @@ class ExplanationMixin:
         X : table
             The fitted table, or another one with the same columns.
         axes : int, default=2
-            Number of axes, at least 1.
+            Number of axes, from 1 to 1 000.
 
         Returns
         -------
@@ -153,7 +154,7 @@ class ExplanationMixin:
             (``contribution0``, ...) and the squared cosine of the category and the axis (``quality0``, ...).
             ``catalpa.plot.category_map`` draws it.
         """
-        check_parameters("category_map", {"axes": axes}, rules(axes=integer(1)))
+        check_parameters("category_map", {"axes": axes}, rules(axes=integer(1, MOST_AXES)))
         from catalpa.plot.category_map import category_map_of  # a higher layer
         from catalpa.plot.view import make_view
 
@@ -167,6 +168,7 @@ class ExplanationMixin:
         against: Any = None,
         id: Any = None,  # noqa: A002 - the name of the command-line option
         title: str = "Cluster report",
+        intervals: Any = None,
     ) -> Report:
         """An HTML report on the clusters that works offline: ``report(X).save("report.html")``.
 
@@ -185,6 +187,8 @@ class ExplanationMixin:
             The column with the names of the rows, or their names; default: the index of the frame.
         title : str
             Title of the page.
+        intervals : Intervals, optional
+            What ``Grove.intervals(X)`` returned: intervals are shown beside the sizes and shares.
 
         Returns
         -------
@@ -202,7 +206,7 @@ class ExplanationMixin:
         from catalpa.report.report_page import report_of  # a higher layer with optional dependencies
 
         model: Any = self
-        return report_of(model, X, sample_weight, against, id, title)
+        return report_of(model, X, sample_weight, against, id, title, intervals)
 
     def explore(self, X: Any, **options: Any) -> Explorer:
         """A page to explore the clusters on: ``explore(X).save("explore.html")``.
@@ -276,7 +280,13 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
     weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
     per_weight = rows_per_weight(fitted.rows, weight)
     numbers, groups = number_profile(fitted), group_numbers(repeats_of(fitted))
-    return reasons(by_category, fitted.schema, numbers, top=top, rows_per_weight=per_weight, groups=groups)
+    listed = reasons(by_category, fitted.schema, numbers, top=top, rows_per_weight=per_weight, groups=groups)
+    recipe = fitted.recipe
+    if recipe is None or not recipe.titles:
+        return listed
+    return [
+        [replace(one, title=recipe.title_of(one.column) or "") for one in of_cluster] for of_cluster in listed
+    ]
 
 
 def repeats_of(fitted: Fitted) -> list[list[str]]:
@@ -371,16 +381,15 @@ def size_line(fitted: Fitted) -> str:
 def card(method: str, verdict: Verdict, fitted: Fitted) -> str:
     """The notebook card: the verdict, and a table of clusters, sizes and what is typical of them, as HTML."""
     sizes = fitted.in_weights(fitted.outcome.counts.sizes)
-    rows = []
-    for cluster, of_cluster in enumerate(reasons_of(fitted)[:CLUSTERS_SHOWN]):
-        share = percent(float(sizes[cluster] / sizes.sum()))
-        rows.append(
-            f"<tr><th>{escape(fitted.names.get(cluster, str(cluster)))}</th>"
-            f"<td>{row_count_text(sizes[cluster].item())}</td><td>{share}</td>"
-            f'<td style="text-align: left">{escape(sentence(of_cluster))}</td></tr>'
-        )
-    more = len(sizes) - CLUSTERS_SHOWN
-    caption = f"{method}: {len(sizes)} clusters" + (f", {more} not shown" if more > 0 else "")
+    records = cluster_records(sizes, fitted.names, reasons_of(fitted))
+    rows = [
+        f"<tr><th>{escape(one['name'] or str(one['cluster']))}</th>"
+        f"<td>{row_count_text(one['size'])}</td><td>{percent(one['share'])}</td>"
+        f'<td style="text-align: left">{escape(one["sets_apart"])}</td></tr>'
+        for one in records[:CLUSTERS_SHOWN]
+    ]
+    more = len(records) - CLUSTERS_SHOWN
+    caption = f"{method}: {len(records)} clusters" + (f", {more} not shown" if more > 0 else "")
     cells = '<th style="text-align: left">typical</th>'
     note = ' style="color: #888"' if verdict.level == "none" else ""  # without structure, reasons mean little
     head = f"<tr><th>cluster</th><th>rows</th><th>share</th>{cells}</tr>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -44,6 +44,7 @@ from catalpa.estimator.refit import RefitMixin
 from catalpa.estimator.row_explanations import RowExplanationMixin
 from catalpa.explain.numbers import quantiles
 from catalpa.loop.progress import Tell, watched
+from catalpa.loop.settle import LoopSettings
 from catalpa.steps.assign import label_rows, measure_rows, nearest_costs, summed_exactly
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, to_fixed_point
@@ -58,7 +59,6 @@ from catalpa.table.weights import WeightColumn
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
 QUARTILE_ROWS = 100_000  # sample size for quartiles of larger tables
-LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  # those that a method has
 
 
 @dataclass(eq=False, repr=False)
@@ -130,9 +130,7 @@ class Clusterer(
             )
         )
         self.labels_ = self._final_labels(engine, outcome.labels)
-        fitted = self._fitted
-        self._fitted = replace(fitted, quartiles=self._quartiles(problem))
-        self._fitted.fixed.update(fitted.fixed)  # the clusters are the same ones
+        self._fitted = replace(self._fitted, quartiles=self._quartiles(problem))
         self.labels_ = self._with_outliers(engine, self.labels_)
         self._rows_to_check = problem.gathered(CHECK_ROWS)
         for finding in self._findings():
@@ -215,7 +213,7 @@ class Clusterer(
             self._with_order_told(source.schema),
             self._clusters_for(count_weighted(source.engine)),
             random_state,
-            **self._loop_settings,
+            self._loop_settings,
             units_per_weight=source.units_per_weight,
             search_rows=settings.search_rows or source.engine.n_rows,
             search_seed=settings.search_seed,
@@ -224,10 +222,12 @@ class Clusterer(
         )
 
     @property
-    def _loop_settings(self) -> dict[str, Any]:
-        """Settings of the loop, with words as the loop spells them."""
-        settings = {name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)}
-        return {name: word.lower() if isinstance(word, str) else word for name, word in settings.items()}
+    def _loop_settings(self) -> LoopSettings:
+        """Settings of the loop that the method has as parameters; words are lower-case."""
+        names = [field.name for field in fields(LoopSettings) if hasattr(self, field.name)]
+        settings = {name: getattr(self, name) for name in names}
+        words = {name: value.lower() for name, value in settings.items() if isinstance(value, str)}
+        return LoopSettings(**{**settings, **words})
 
     def _problem_of(self, engine: Engine) -> Problem:
         """Rows of a table with the columns of the fit, to be clustered again as at fit."""
@@ -238,7 +238,7 @@ class Clusterer(
             self._fitted.schema,
             self._fitted.outcome.k,
             random_state,
-            **self._loop_settings,
+            self._loop_settings,
             search_seed=settings.search_seed,
         )
 
@@ -351,10 +351,10 @@ class Clusterer(
 
     def _fixed_scores(self, axis: Axis) -> FixedScores:
         """Integer costs, cached for an axis with special places and for one without."""
-        fixed = self._fitted.fixed
-        if axis.special_places not in fixed:
-            fixed[axis.special_places] = self._new_fixed_scores(axis)
-        return fixed[axis.special_places]
+        costs = self._fitted.outcome.integer_costs
+        if axis.special_places not in costs:
+            costs[axis.special_places] = self._new_fixed_scores(axis)
+        return costs[axis.special_places]
 
     def _new_fixed_scores(self, axis: Axis) -> FixedScores:
         """Integer costs, with those of special places if the axis has them."""

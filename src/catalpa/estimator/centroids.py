@@ -28,7 +28,7 @@ def settle_centroids(problem: Problem, method: JointVectors) -> RunResult[Centro
 
 
 def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> Counts:
-    if not isinstance(problem.init, str) or problem.init != PLUSPLUS:
+    if not isinstance(problem.loop.init, str) or problem.loop.init != PLUSPLUS:
         return problem.seeds(rng)
     engine = problem.engine
     looked: Looked = WeakKeyDictionary()

@@ -49,8 +49,9 @@ class VerdictMixin:
         """
         fitted, rows = fitted_of(self), self._rows_to_check
         if rows is not None:
-            self._rows_to_check = None
-            self._fitted = _checked(self._as_clusterer, fitted, rows)
+            checked = _checked(self._as_clusterer, fitted, rows)
+            if self._fitted is fitted:  # neither fitted again nor checked by another thread meanwhile
+                self._fitted, self._rows_to_check = checked, None
         return self._full_verdict()
 
     def check(self, X: Any) -> Verdict:
@@ -166,13 +167,13 @@ def _labels_from(model: Clusterer, problem: Problem, sample: IntArray, k: int, s
     wanted = {"n_clusters": min(k, len(sample)), "n_init": 1, "random_state": seed}
     known = fresh.get_params(deep=False)
     fresh.set_params(**{name: wanted[name] for name in wanted if name in known}, callback=None, verbose=0)
+    init = problem.loop.init if isinstance(problem.loop.init, str) else type(model)().init
     part = replace(
         problem,
         engine=LocalEngine(Rows(axis, [block.take(sample)])),
         n_clusters=min(k, len(sample)),
         random_state=np.random.RandomState(seed),
-        init=problem.init if isinstance(problem.init, str) else type(model)().init,
-        n_init=1,
+        loop=replace(problem.loop, init=init, n_init=1),
         search_rows=len(sample),
         search_seed=seed,
     )

@@ -81,6 +81,9 @@ class CheckpointedEngine:
     def rows_in_memory(self) -> None:
         """None: methods that visit single rows have no checkpoints."""
 
+    def placed(self) -> Engine:
+        return self.inner.placed()
+
     # Totals and labels are not saved: there are few, and seeds follow from random_state.
     def total(self, step: Step[Any], *args: Any) -> Any:
         return self.inner.total(step, *args)

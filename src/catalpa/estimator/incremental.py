@@ -204,7 +204,7 @@ def _problem_of(model: Clusterer, reservoir: Reservoir) -> Problem | None:
         schema,
         model._clusters_for(rows),
         random_state,
-        **model._loop_settings,
+        model._loop_settings,
         units_per_weight=units,
         search_rows=settings.search_rows or len(reservoir.weights),
         search_seed=settings.search_seed,

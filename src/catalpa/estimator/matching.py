@@ -17,15 +17,15 @@ from catalpa.table.blocks import IntArray
 class ClusterMatching:
     """Which clusters of a new model continue those of an old one, and the new numbers of its clusters.
 
-    ``crossing`` has the clusters of the old model as rows and those of the new one as columns.
+    ``crosstab`` has the clusters of the old model as rows and those of the new one as columns.
     """
 
-    crossing: Crosstab
+    crosstab: Crosstab
     order: IntArray  # (k,): the clusters of the new model, in the order of their new numbers
     partners: Mapping[int, int]  # old cluster that a new number continues, if there is one
 
     @staticmethod
-    def of(crossing: Crosstab, least: float = 0.0) -> ClusterMatching:
+    def of(cross_table: Crosstab, least: float = 0.0) -> ClusterMatching:
         """The one-to-one matching that keeps most rows together.
 
         A pair needs a share of more than ``least`` of the rows of one of both. A cluster that continues an
@@ -38,11 +38,11 @@ class ClusterMatching:
         >>> found.order.tolist(), found.partners
         ([1, 2, 0], {0: 0, 2: 2})
         """
-        counts, k = crossing.counts, crossing.counts.shape[1]
+        counts, k = cross_table.counts, cross_table.counts.shape[1]
         of_old, of_new = counts.sum(axis=1), counts.sum(axis=0)
         pairs = {
             old: new
-            for old, new in crossing.partners.items()
+            for old, new in cross_table.partners.items()
             if counts[old, new] > least * min(of_old[old], of_new[new])
         }
         numbers = {old: new for old, new in pairs.items() if old < k}
@@ -53,14 +53,14 @@ class ClusterMatching:
         old_of = {new: old for old, new in pairs.items()}
         order = [numbers[at] for at in range(k)]
         partners = {at: old_of[new] for at, new in enumerate(order) if new in old_of}
-        return ClusterMatching(crossing, np.array(order, dtype=np.int64), partners)
+        return ClusterMatching(cross_table, np.array(order, dtype=np.int64), partners)
 
     def records(self, names: Sequence[str], before: Sequence[str]) -> list[dict[str, Any]]:
         """A record per cluster of the new model, and one per old cluster that none continues.
 
         ``names`` are those of the new clusters, ``before`` those of the old ones.
         """
-        counts = self.crossing.counts[:, self.order]
+        counts = self.crosstab.counts[:, self.order]
         old_rows, rows = counts.sum(axis=1), counts.sum(axis=0)
         records: list[dict[str, Any]] = []
         for at, name in enumerate(names):

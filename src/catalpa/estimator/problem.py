@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,14 @@ from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.engines.sources import rows_drawn
 from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.estimator.parameters import shortened_value
 from catalpa.explain.relations import Relations
 from catalpa.inspection.recipe import Recipe
 from catalpa.loop.alternate import StopRule, alternate, clusters_repeat
 from catalpa.loop.first_rows import STARTS
 from catalpa.loop.history import Batch, Pass
 from catalpa.loop.restarts import Rest, best_of
-from catalpa.loop.settle import REFILLS, RunResult, as_counts, settle
+from catalpa.loop.settle import LoopSettings, RunResult, as_counts, settle
 from catalpa.steps.counts import Counts, cooccurrences, count_all
 from catalpa.steps.in_order.visits import OrderedRows
 from catalpa.steps.scores import FixedScores, Scores
@@ -75,6 +77,14 @@ class Outcome:
     def k(self) -> int:
         return self.scores.k
 
+    @cached_property
+    def integer_costs(self) -> dict[bool, FixedScores]:
+        """Integer costs by whether their axis has special places; filled on first use, never saved."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "integer_costs"}
+
     def without_empty(self) -> Outcome:
         """The same clustering without empty clusters."""
         nonempty = np.flatnonzero(self.counts.sizes > 0)
@@ -107,18 +117,13 @@ def _renumbered(labels: IntArray, clusters: IntArray, k: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Input of a method: the engine, the schema and the loop settings."""
+    """Input of a method: the engine, the schema and the settings of the loop."""
 
     engine: Engine
     schema: Schema
     n_clusters: int
     random_state: np.random.RandomState
-    # Loop settings; methods without one do not use it.
-    init: Any = "random"
-    n_init: int = 1
-    max_iter: int = 1
-    max_rounds: int = 1
-    empty_clusters: str = "keep"
+    loop: LoopSettings
     units_per_weight: float = 1.0
     search_rows: int = 0
     search_seed: int = 0
@@ -167,11 +172,15 @@ class Problem:
         block = self.some_rows(most, self.search_seed)
         return replace(self, engine=LocalEngine(Rows(self.engine.axis, [block])))
 
+    def with_loop(self, **settings: Any) -> Problem:
+        """The same problem with other settings of the loop."""
+        return replace(self, loop=replace(self.loop, **settings))
+
     @property
     def starts(self) -> int:
         """Number of starts to run: one if the method is deterministic."""
-        fixed = not isinstance(self.init, str) or self.init == "cao"
-        return 1 if fixed else self.n_init
+        fixed = not isinstance(self.loop.init, str) or self.loop.init == "cao"
+        return 1 if fixed else self.loop.n_init
 
     def best(self, run: Callable[[np.random.Generator], Rest]) -> Rest:
         """The result of the start with the lowest cost."""
@@ -185,8 +194,8 @@ class Problem:
             self.engine,
             method,
             state,
-            max_iter=self.max_iter,
-            refill=REFILLS[self.empty_clusters],
+            max_iter=self.loop.max_iter,
+            refill=self.loop.refill,
             phase=phase,
             relearned=relearned,
         )
@@ -206,9 +215,9 @@ class Problem:
             learner,
             state,
             begun.filled,
-            max_rounds=self.max_rounds,
-            max_iter=self.max_iter,
-            refill=REFILLS[self.empty_clusters],
+            max_rounds=self.loop.max_rounds,
+            max_iter=self.loop.max_iter,
+            refill=self.loop.refill,
             before=before + begun.history,
             enough=enough,
         )
@@ -231,13 +240,14 @@ class Problem:
 
     def seeds(self, rng: np.random.Generator) -> Counts:
         """Counts of clusters with one initial row each."""
-        by_name = isinstance(self.init, str)
-        rows = STARTS[self.init](self.engine, self.n_clusters, rng) if by_name else self._given_centers()
+        init = self.loop.init
+        by_name = isinstance(init, str)
+        rows = STARTS[init](self.engine, self.n_clusters, rng) if by_name else self._given_centers()
         return as_counts(rows, self.engine.axis)
 
     def _given_centers(self) -> BestRows:
         # A centre with a category that does not occur would cost every row the same.
-        encoded = encode(self.init, self.schema, handle_unknown="error")
+        encoded = encode(self.loop.init, self.schema, handle_unknown="error")
         empty = {
             name
             for column in self.schema.columns
@@ -357,11 +367,9 @@ class Fitted:
     recipe: Recipe | None = None  # what is done to every table before its rows are read
     # Encoded rows of the first batches of ``partial_fit``, until there are enough; never saved.
     reservoir: Reservoir | None = field(default=None, repr=False)
-    # Integer costs, by whether their axis has special places; computed on first use, never saved.
-    fixed: dict[bool, FixedScores] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "fixed": {}, "reservoir": None}
+        return {**self.__dict__, "reservoir": None}
 
     @property
     def shares(self) -> FloatArray:  # (k, V)
@@ -400,5 +408,9 @@ def weight_of_unit(units_per_weight: float) -> float:
 
 def fitted_of(model: Any) -> Fitted:
     """State of a fitted estimator; raises NotFittedError before ``fit``."""
+    from catalpa.estimator.base import Clusterer  # it imports this module
+
+    if not isinstance(model, Clusterer):
+        raise ParameterError(f"model is {shortened_value(model)}; give a fitted estimator of Catalpa.")
     check_is_fitted(model)
-    return model._fitted  # type: ignore[no-any-return]
+    return model._fitted

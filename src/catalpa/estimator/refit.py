@@ -105,8 +105,8 @@ class RefitMixin:
         earlier = fitted_of(model)
         estimator = cast("Clusterer", self)
         weights = recipe_weights(fitted.recipe, X, sample_weight)
-        crossing = crosstab_of_models(cast("Clusterer", model), estimator, X, weights)
-        matching = ClusterMatching.of(crossing, LEAST_SHARED)
+        cross_table = crosstab_of_models(cast("Clusterer", model), estimator, X, weights)
+        matching = ClusterMatching.of(cross_table, LEAST_SHARED)
         self._renumber(matching.order)
         k = fitted.outcome.k
         carried = {at: earlier.names[old] for at, old in matching.partners.items() if old in earlier.names}

@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from catalpa.arrays import safe_divide, weighted_quantiles
+from catalpa.arrays import code_dtype, safe_divide, weighted_quantiles
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.fused import code_dtype
 from catalpa.table.schema import Schema
 
 Amounts: TypeAlias = FloatArray | IntArray  # numbers of rows, or their weights

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catalpa.arrays import entropy
 from catalpa.inspection.columns import ColumnView, Form
 from catalpa.inspection.findings import Kind
 from catalpa.table.blocks import FloatArray, IntArray
@@ -113,8 +114,7 @@ def _dense(codes: IntArray) -> IntArray:
 
 def _entropy(codes: IntArray) -> float:
     counts = np.bincount(codes[codes >= 0])
-    shares = counts[counts > 0] / max(counts.sum(), 1)
-    return float(-(shares * np.log(shares)).sum())
+    return entropy(counts / max(counts.sum(), 1))
 
 
 def _knowledge(one: IntArray, other: IntArray) -> tuple[float, float] | None:

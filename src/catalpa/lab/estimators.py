@@ -101,6 +101,6 @@ def _imported(name: str, what: str, load: Callable[[], Any], cure: str) -> type[
         raise ParameterError(f"The method {name!r} {what}cannot be imported: {error}. {cure}") from error
     if not (isinstance(estimator, type) and hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         raise ParameterError(
-            f"The method {name!r} is no scikit-learn estimator: it must be a class with fit and get_params."
+            f"The method {name!r} is not a scikit-learn estimator, a class with fit and get_params."
         )
     return estimator

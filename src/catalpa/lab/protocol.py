@@ -282,7 +282,9 @@ def _published_runs(table: Mapping[str, Any] | None) -> PublishedRuns | None:
 def _names(value: Any, key: str) -> tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return tuple(value)
-    raise ParameterError(f'{key} = {value!r} in the protocol is no list of data sets, such as ["ZO", "CV"].')
+    raise ParameterError(
+        f'{key} = {value!r} in the protocol is not a list of data sets, such as ["ZO", "CV"].'
+    )
 
 
 def _entries(tables: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
@@ -323,7 +325,7 @@ def _twin(names: Any) -> tuple[str, str]:
     if isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names):
         return names[0], names[1]
     raise ParameterError(
-        f'twin={names!r} in the protocol is no method and variant: write ["disc", "program"].'
+        f'twin={names!r} in the protocol is not a method and variant: write ["disc", "program"].'
     )
 
 

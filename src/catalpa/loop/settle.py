@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeAlias
+from typing import Any, Generic, TypeAlias
 
 import numpy as np
 
@@ -55,6 +55,22 @@ def as_counts(rows: BestRows, axis: Axis) -> Counts:
 
 
 REFILLS: dict[str, Refill] = {"reseed": reseed_empty, "keep": keep_empty}
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """Settings of the iteration; methods that lack a parameter do not use its setting."""
+
+    init: Any = "random"  # the name of a start, or a table of centres
+    n_init: int = 1
+    max_iter: int = 1
+    max_rounds: int = 1
+    empty_clusters: str = "keep"
+
+    @property
+    def refill(self) -> Refill:
+        """What happens to empty clusters after a pass."""
+        return REFILLS[self.empty_clusters]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""A map of the categories: which answers point to the same clusters and occur together."""
+"""Correspondence map of the categories: those of the same clusters and rows are close."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.explain.category_map import CategoryMap, map_categories
 from catalpa.explain.formatting import shortened
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
 from catalpa.plot.view import Sample, View, cluster_titles, make_view
 from catalpa.table.blocks import FloatArray
 
-MOST_PAIRED = 1_500  # categories: their pairs are a square table, and its axes cost its third power
+MOST_PAIRED = 1_500  # categories: time grows with their third power
 NAME_WIDTH = 32
-LETTER, LINE = 6.2, 13.0  # pixels of a letter and a line of names
-SQUARE = 18  # pixels across a cluster's square
+LETTER, LINE = 6.2, 13.0  # width of a letter and height of a line, in pixels
+SQUARE = 18  # pixels; side of a cluster's square
 ABOVE = {"above": SQUARE - 2, "below": 2 - SQUARE}  # pixels from a square's middle to its name
 MARGIN = 30  # pixels between the outermost point and the edge
 
 
+@checked_arguments
 def category_map(
     model: Clusterer, X: Any, *, sample_weight: Any = None, width: int = 640, height: int = 520
 ) -> Any:
-    """Categories as points: near ones belong to the same clusters and are held by the same rows.
+    """Correspondence map: categories as points, close if they belong to the same clusters and rows.
 
     Squares are the clusters, each among the categories of its rows; the centre is what all rows have in
     common. The larger a point, the more rows hold the category. Those that make most of the
@@ -60,14 +62,14 @@ def category_map(
 
 
 def category_map_of(view: View, axes: int = 2) -> CategoryMap:
-    """The map of a table's categories, with pairs of categories where they are not too many."""
+    """The map of a table's categories; uses pairs of categories unless there are too many."""
     places = view.schema.axis.length
     together = None if places > MOST_PAIRED else _together(view.sample, places)
     return map_categories(view.by_category, view.sizes, view.schema, together=together, axes=axes)
 
 
 def category_points(view: View) -> dict[str, Any]:
-    """The map as plain values: points, clusters, and how much of the differences each axis shows."""
+    """The map as plain values: points, clusters, and the share of inertia of each axis."""
     layout = category_map_of(view)
     part, quality = layout.contributions @ layout.inertia, layout.quality.sum(axis=1)
     shares = layout.counts / (float(view.sizes.sum()) or 1.0)
@@ -110,7 +112,7 @@ def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 5
 
 
 def _dots(points: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
-    """A dot for every category, and the names for which there is room."""
+    """A dot for every category, and names where there is room."""
     base = alt.Chart(alt.Data(values=points)).encode(x=x, y=y)
     dots = base.mark_circle(color=MUTED).encode(
         size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[20, 420]), legend=None),
@@ -133,7 +135,7 @@ def _dots(points: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
 
 
 def _squares(clusters: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
-    """A square with its number for every cluster, and its name above or below where there is room."""
+    """A numbered square for every cluster, with its name above or below if there is room."""
     base = alt.Chart(alt.Data(values=clusters)).encode(x=x, y=y)
     square = base.mark_square(size=SQUARE**2, opacity=0.9).encode(
         color=alt.Color("colour:N", scale=None, legend=None)
@@ -161,7 +163,7 @@ class _Line(NamedTuple):
 
 
 class _Canvas(NamedTuple):
-    """What the edges of a drawing stand for, the pixels between them, and what is drawn there already."""
+    """Scales of a drawing, its size in pixels, and the rectangles that are already used."""
 
     x: list[float]
     y: list[float]
@@ -174,7 +176,7 @@ class _Canvas(NamedTuple):
         return across, (y - self.y[0]) / (self.y[1] - self.y[0]) * self.height
 
     def write(self, lines: Mapping[str, _Line], own_line: _Line | None = None) -> str:
-        """Take the first of some places for a name that covers nothing but its own square, if one does."""
+        """Reserve the first of several places where a name overlaps nothing but its own square, if any."""
         others = [line for line in self.lines if line != own_line]
         for side, line in lines.items():
             if all(line.is_clear_of(other) for other in others):
@@ -193,14 +195,14 @@ def _canvas(record: Mapping[str, Any], width: int, height: int) -> _Canvas:
 
 
 def _titled(record: Mapping[str, Any], canvas: _Canvas) -> list[dict[str, Any]]:
-    """Clusters with their names and the side on which one finds room; all squares are drawn before."""
+    """Clusters with their names and the side with room for it; all squares are placed first."""
     middles = [canvas.pixel(x, y) for x, y in record["clusters"]]
     squares = [_Line(x - SQUARE / 2, x + SQUARE / 2, y) for x, y in middles]
     canvas.lines.extend(squares)
     titled = []
     for at, ((x, y), title) in enumerate(zip(middles, record["titles"], strict=True)):
         name, half = "" if title == str(at) else title, LETTER * len(title) / 2
-        # A name that covers another says neither; the number is there in any case.
+        # Overlapping names cannot be read; the number is always drawn.
         lines = {side: _Line(x - half, x + half, y + up) for side, up in ABOVE.items() if name}
         side = canvas.write(lines, own_line=squares[at])
         across, up = record["clusters"][at]
@@ -210,7 +212,7 @@ def _titled(record: Mapping[str, Any], canvas: _Canvas) -> list[dict[str, Any]]:
 
 
 def _with_names(points: Sequence[Mapping[str, Any]], canvas: _Canvas) -> list[dict[str, Any]]:
-    """Points with names, and the side on which one finds room: no name covers another that tells more."""
+    """Points with names, and the side with room for it; names of more informative points come first."""
     named = []
     for point in sorted(points, key=lambda one: -one["part"]):
         name = f"{shortened(point['column'], NAME_WIDTH)} = {shortened(point['category'], NAME_WIDTH)}"

@@ -1,4 +1,4 @@
-"""How clear clusters are, by what the clustering itself goes by: certainty, or the silhouette of each row."""
+"""How clear clusters are: membership probability, or the silhouette, of each row."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import numpy as np
 
 from catalpa.errors import UndefinedMetric
 from catalpa.estimator.base import Clusterer
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, alt, cluster_colour, themed
 from catalpa.plot.view import View, cluster_titles, make_view
 from catalpa.table.blocks import FloatArray
 
-GAP = 0.08  # between clusters, of the height of one
-SURE = 0.9  # probability above which a row is said to be placed surely
-OUTLINE = 40  # bars of a cluster; more cannot be told apart at the height that is drawn
+GAP = 0.08  # gap between clusters, relative to the height of one
+SURE = 0.9  # probability above which a row counts as clearly assigned
+OUTLINE = 40  # bars of a cluster; more cannot be distinguished at this height
 AXES = {
-    "certainty": "certainty",
+    "certainty": "membership probability",
     "silhouette": "nearer to another cluster  \u2190  0  \u2192  nearer to its own",
 }
 MEANS = {
@@ -33,11 +34,12 @@ MEANS = {
 }
 
 
+@checked_arguments
 def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
     """Silhouette of the rows of each cluster, highest first, in Gower's distance over all columns.
 
-    Categories differ or not, numbers by a part of their range. Values above 0 mean that a row differs less
-    from its own cluster than from the next one. Tables with more than 20 000 rows are sampled. A
+    Categories are equal or not; numbers differ by a share of their range. Values above 0 mean that a row
+    differs less from its own cluster than from the next one. Tables with more than 20 000 rows are sampled. A
     row is drawn once, whatever it weighs.
 
     Parameters
@@ -65,7 +67,7 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
 
 
 def measure_clarity(view: View) -> tuple[dict[str, Any] | None, list[float | None]]:
-    """How clearly rows of the sample belong to their cluster as plain values, and the mean of each cluster.
+    """How clearly the sampled rows belong to their clusters, as plain values.
 
     ``measure`` is certainty where the method has probabilities, else the silhouette, and ``means`` says what
     that is in a sentence; ``mean`` is that of all rows, ``clear_rows`` the share of those that are surer than
@@ -100,7 +102,7 @@ def _outline(values: FloatArray) -> list[float]:
 
 def _silhouettes(view: View) -> FloatArray | None:
     """Silhouette of each row of the sample over all columns; None with a single cluster."""
-    # Imported here: it takes a while, and who has probabilities is not measured by it.
+    # Imported here, because it is slow and not needed for methods with probabilities.
     from catalpa.metrics import categorical_silhouette_samples
 
     sample = view.sample
@@ -112,11 +114,11 @@ def _silhouettes(view: View) -> FloatArray | None:
 def draw_clarity(
     values: Sequence[Sequence[float]], measure: str, names: Sequence[str], width: int = 420
 ) -> Any:
-    """Chart of each cluster's values, highest first, with what clusters are called beside them."""
-    # Few clusters share 320 pixels; many keep the height that a number needs.
+    """Chart of each cluster's values, highest first, with the names of the clusters."""
+    # Few clusters share 320 pixels; many keep the height of a label.
     height = max(22, min(64, 320 // max(len(values), 1)))
     bars, beside = [], []
-    # Numbers of clusters stand to the left of the longest bar.
+    # Cluster numbers are to the left of the longest bar.
     left = min([0.0, *(value for of_cluster in values for value in of_cluster)]) - 0.02
     for cluster, of_cluster in enumerate(values):
         step = (1 - GAP) / max(len(of_cluster), 1)

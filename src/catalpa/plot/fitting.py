@@ -1,18 +1,22 @@
-"""How a fit went, pass by pass, and how a number of clusters was chosen."""
+"""Charts of the cost per pass, and of the choice of the number of clusters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from numbers import Integral, Real
 from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.auto_k import COARSE, FINE, FLOOR, MEDIUM
 from catalpa.estimator.base import Clusterer
+from catalpa.estimator.parameters import shortened_value
 from catalpa.estimator.problem import fitted_of
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, PALETTE, alt, themed
 
 
+@checked_arguments
 def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
     """Cost after every pass; passes before which relations were relearned are marked.
 
@@ -39,7 +43,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
     ]
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("pass:Q", title="pass", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
-        # Without zero: passes differ by little of what they cost.
+        # The axis does not start at zero, because costs of passes differ little.
         y=alt.Y("cost:Q", title="cost", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
     )
     line = base.mark_line(color=PALETTE[0], strokeWidth=2)
@@ -50,7 +54,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
             scale=alt.Scale(domain=["pass", "relearned"], range=[PALETTE[0], PALETTE[5]]),
             legend=alt.Legend(orient="top") if any(event["relearned"] for event in passes) else None,
         ),
-        # A shape beside the colour, for those who do not see the colours apart.
+        # Shapes as well as colours, for colour-blind readers.
         shape=alt.Shape(
             "kind:N", scale=alt.Scale(domain=["pass", "relearned"], range=["circle", "diamond"]), legend=None
         ),
@@ -60,8 +64,9 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
     return alt.layer(line, dots).properties(width=width, height=height)
 
 
+@checked_arguments
 def choosing_k(scores: Any, *, chosen: int | None = None, name: str = "score", width: int = 420) -> Any:
-    """A score for every number of clusters that was tried, with the chosen one marked.
+    """A score for every number of clusters, with the chosen one marked.
 
     Parameters
     ----------
@@ -77,10 +82,19 @@ def choosing_k(scores: Any, *, chosen: int | None = None, name: str = "score", w
     >>> chart = choosing_k({2: 0.31, 3: 0.44, 4: 0.4}, chosen=3, name="silhouette")
     """
     if not isinstance(scores, Mapping):
+        if not hasattr(scores, "gains"):
+            raise ParameterError(
+                f"scores is {shortened_value(scores)}; give the result of choose_k, or a dict of scores by k."
+            )
         chosen, name = scores.k, "gain over one cluster"
         scores = scores.gains
     if not scores:
         raise ParameterError("scores is empty; give a score for at least one number of clusters.")
+    wrong = [k for k, score in scores.items() if not (isinstance(k, Integral) and isinstance(score, Real))]
+    if wrong:
+        raise ParameterError(
+            f"scores has {shortened_value(wrong[0])}; its keys must be integers, and its values numbers."
+        )
     if chosen is not None and chosen not in scores:
         raise ParameterError(f"chosen={chosen}, which is none of the numbers tried: {sorted(scores)}.")
     points = [{"k": int(k), "score": float(scores[k])} for k in sorted(scores)]
@@ -111,11 +125,11 @@ LEVELS = {"10 %, coarse": COARSE, "3 %, medium": MEDIUM, "1 %, fine": FINE}
 
 
 def draw_added(lines: Sequence[Mapping[str, Any]], chosen: int) -> Any:
-    """What every further cluster adds, in nats per row, and what it must add at each level of detail."""
+    """Gain of every additional cluster, in nats per row, and the threshold of each level of detail."""
     known = [line for line in lines if line["adds"] is not None]
     ks = [line["k"] for line in lines]
     bars = [{"k": line["k"], "value": line["adds"], "chosen": line["k"] == chosen} for line in known]
-    # A logarithmic scale: the first clusters add a hundred times what the last ones do.
+    # A logarithmic scale: the first clusters add a hundred times as much as the last ones.
     least = min([FLOOR, *(bar["value"] for bar in bars if bar["value"] > 0)])
     scale = alt.Scale(type="log", domainMin=least / 2)
     points = [bar for bar in bars if bar["value"] > 0]
@@ -137,7 +151,7 @@ def draw_added(lines: Sequence[Mapping[str, Any]], chosen: int) -> Any:
 
 
 def draw_agreement(lines: Sequence[Mapping[str, Any]]) -> Any:
-    """How far repeated runs agree for every number of clusters; from the lines of a choice."""
+    """Agreement of repeated runs for every number of clusters, from the lines of a choice."""
     points = [
         {"k": line["k"], "agreement": line[name], "between": text}
         for line in lines
@@ -151,7 +165,7 @@ def draw_agreement(lines: Sequence[Mapping[str, Any]]) -> Any:
     base = _over_k(points, ks, "agreement", "adjusted Rand index", alt.Scale(domainMax=1)).encode(
         color=alt.Color("between:N", title=None, scale=colours, legend=legend)
     )
-    # A shape beside the colour, for those who do not see the colours apart.
+    # Shapes as well as colours, for colour-blind readers.
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(
         shape=alt.Shape("between:N", title=None, scale=shapes, legend=legend)
     )

@@ -10,12 +10,14 @@ from catalpa.estimator.base import Clusterer
 from catalpa.estimator.merge_tree import MergeTree
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import shortened
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
 from catalpa.plot.view import TITLE_WIDTH
 
 LINE = 26  # pixels between two clusters
 
 
+@checked_arguments
 def merge_tree(model: Clusterer, *, width: int = 420) -> Any:
     """Which clusters differ least: clusters merged two at a time, the nearest first.
 
@@ -43,7 +45,7 @@ def merge_tree(model: Clusterer, *, width: int = 420) -> Any:
 
 
 def tree_of(model: Any) -> MergeTree | None:
-    """The merge tree of a method that has one; other methods have trees of other kinds."""
+    """The merge tree of a model, or an error if its method has none."""
     tree = getattr(model, "tree_", None)
     return tree if isinstance(tree, MergeTree) else None
 
@@ -75,7 +77,7 @@ def merge_records(tree: MergeTree) -> dict[str, Any]:
 
 
 def _order(tree: MergeTree) -> list[int]:
-    """Clusters in an order in which no branches cross."""
+    """Order of the clusters in which branches do not cross."""
     nodes: list[list[int]] = [[cluster] for cluster in range(tree.k)]
     for one, other in tree.joins.tolist():
         first, second = sorted((nodes[one], nodes[other]), key=min)

@@ -14,20 +14,22 @@ from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import figure, percent, shortened
 from catalpa.explain.numbers import NumberProfile
 from catalpa.explain.profiles import profile_columns
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, alt, cluster_colour, themed
 from catalpa.plot.view import cluster_titles, important_columns, make_view
 
-# A heat map of more lines than a screen holds is scrolled, not read.
+# A heat map should fit on a screen.
 COLUMNS_SHOWN = 12
 CATEGORIES_SHOWN = 12
-TILE = 46  # pixels across, which a mean of four digits needs
+TILE = 46  # pixels; width of a mean of four digits
 QUIET = {"domain": False, "ticks": False}
 
 
+@checked_arguments
 def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
-    """Share of every category and mean of every number in every cluster as a heat map; point for more.
+    """Heat map of the share of every category and the mean of every number; details in tooltips.
 
-    A mean is coloured by how far it lies from that of all other rows, in standard deviations.
+    The colour of a mean is its difference from the mean of all other rows, in standard deviations.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     titles, profile = cluster_titles(model), profile_columns(counts.by_category, counts.sizes, fitted.schema)
     parts = [_part(name, _shares(profile, name, titles), first=at == 0) for at, name in enumerate(shown)]
     means = [cell for name in names if name in ranked for cell in _means(numbers, name, titles)]
-    # One scale of colour, or a column of even shares would look as sharp as any.
+    # One colour scale for all, so that equal shares look equal.
     charts = [alt.vconcat(*parts, spacing=8).resolve_scale(color="shared")] if parts else []
     charts += [_number_part(means, first=not parts)] if means else []
     return themed(alt.vconcat(*charts, spacing=16).resolve_scale(color="independent"))
@@ -78,7 +80,7 @@ def _means(numbers: NumberProfile, name: str, titles: list[str | int]) -> list[d
 
 
 def _number_part(cells: list[dict[str, Any]], *, first: bool) -> Any:
-    """Numbers as lines of tiles; they carry the clusters where no categories stand above them."""
+    """Numbers as lines of tiles, with a header of clusters if there are no categories above."""
     base = _grid(cells, "column:N", None, first=first)
     furthest = max(1.0, *(abs(cell["shift"]) for cell in cells))
     scale = alt.Scale(domain=[-furthest, furthest], scheme="purpleorange", reverse=True)
@@ -93,7 +95,7 @@ def _number_part(cells: list[dict[str, Any]], *, first: bool) -> Any:
 
 
 def _tiles(base: Any, colour: Any, tooltip: list[Any], text: str, *, dark: str) -> Any:
-    """A tile with a text for each cell, white where the tile is dark."""
+    """A tile with text for each cell; white text on dark tiles."""
     tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(color=colour, tooltip=tooltip)
     ink = alt.condition(dark, alt.value("white"), alt.value(INK))
     texts = base.mark_text(fontSize=11).encode(text=text, color=ink)
@@ -101,11 +103,11 @@ def _tiles(base: Any, colour: Any, tooltip: list[Any], text: str, *, dark: str) 
 
 
 def _grid(cells: list[dict[str, Any]], lines: str, title: str | None, *, first: bool) -> Any:
-    """Clusters across and lines below each other; only the first part says what the clusters are called."""
+    """Clusters as columns; only the first part has the names of the clusters."""
     angle = -40 if any(isinstance(cell["cluster"], str) for cell in cells) else 0  # names need room
     top = alt.Axis(orient="top", labelAngle=angle, labels=first, title="cluster" if first else None, **QUIET)
     axis_style = {"titleAngle": 0, "titleAlign": "right", "titleAnchor": "start", "titleX": -128}
-    # A fixed extent: the tiles of all columns stand below each other, however long their names are.
+    # A fixed extent aligns the tiles of all columns, whatever the length of their names.
     side = alt.Axis(title=title, titleFontWeight=600, minExtent=120, maxExtent=120, **axis_style, **QUIET)
     return alt.Chart(alt.Data(values=cells)).encode(
         x=alt.X("cluster:O", sort=None, axis=top), y=alt.Y(lines, sort=None, axis=side)
@@ -113,7 +115,7 @@ def _grid(cells: list[dict[str, Any]], lines: str, title: str | None, *, first: 
 
 
 def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
-    """The categories of one column; only the first part carries the clusters' numbers."""
+    """The categories of one column; only the first part has the names of the clusters."""
     base = _grid(cells, "category:N", shortened(column, 24), first=first)
     scale, legend = alt.Scale(domain=[0, 1], scheme="blues"), alt.Legend(title="share", format="%")
     colour = alt.Color("share:Q", scale=scale, legend=legend)
@@ -140,6 +142,7 @@ def _shares(profile: dict[str, Any], column: str, titles: list[str | int]) -> li
     ]
 
 
+@checked_arguments
 def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     """Rows per cluster as bars, by cluster number.
 
@@ -169,8 +172,9 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     return themed(alt.layer(marks, labels).properties(width=width, height=alt.Step(24)))
 
 
+@checked_arguments
 def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None, *, width: int = 420) -> Any:
-    """Where the numbers of every cluster lie, a chart for each column with one scale for all clusters.
+    """Box plots of the numbers of every cluster, one chart per column.
 
     The box holds the middle half of a cluster's numbers, the line goes from 5 to 95 %, the tick is the median
     and the dot the mean.

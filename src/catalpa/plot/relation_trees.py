@@ -1,4 +1,4 @@
-"""Relation trees: how near a cluster takes the categories of a column to each other."""
+"""Relation trees: learned distances between the categories of a column in a cluster."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import names_in_order, percent, shortened
 from catalpa.explain.relation import Relation
 from catalpa.explain.relations import Matrices, Relations
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
 from catalpa.plot.view import View, cluster_titles, important_columns
 from catalpa.table.blocks import FloatArray
 
-LINE = 24  # pixels between two categories
-# Letters of a category beside its dot; two trees must fit beside each other.
+LINE = 24  # pixels between two lines
+# Letters of a category next to its dot; two trees must fit next to each other.
 NAME_WIDTH = 26
 # Forty lines fill a screen.
 MOST_ROWS = 40
-SAME_PLACE = 1e-9  # of the longest way: categories nearer than this share a row
-MOST_CATEGORIES = 300  # of a cluster, the most frequent ones; from these the rows are taken
-MOST_TREES = 1_500  # in a page; the least telling columns are left out first
+SAME_PLACE = 1e-9  # of the longest path: closer categories share a line
+MOST_CATEGORIES = 300  # most frequent categories of a cluster from which lines are made
+MOST_TREES = 1_500  # in a page; the least informative columns are left out first
 # Categories of one line of a page's tree; the page cuts longer lines anyway.
 NAMES_TOLD = 3
 NAMES_ABSENT = 12
 
 
+@checked_arguments
 def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 420) -> Any:
-    """How one cluster relates the categories of one column.
+    """Tree of the categories of one column in one cluster.
 
-    Every category has its own line. The most common one of the cluster is at the left, and first if the
-    categories have no order. The length of an edge is the learned distance, and the share of a category in
-    the cluster is next to its name. Categories at distance zero share a line. At most forty categories are
-    drawn, the rarest are omitted; those without rows in the cluster are listed separately.
+    Every category has its own line. The most frequent one is at the left, and first if the categories have no
+    order. The length of an edge is the learned distance, and the share of a category in the cluster is next
+    to its name. Categories at distance zero share a line. At most forty categories are drawn, the rarest are
+    omitted; those without rows in the cluster are listed separately.
 
     Parameters
     ----------
@@ -55,6 +57,7 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
     return themed(_charts(model, column, [cluster], width)[0])
 
 
+@checked_arguments
 def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], *, width: int = 320) -> Any:
     """The categories of one column in several clusters side by side, drawn to one scale.
 
@@ -69,6 +72,7 @@ def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], 
     return themed(alt.hconcat(*_charts(model, column, clusters, width), spacing=36))
 
 
+@checked_arguments
 def relation_grid(
     model: Clusterer,
     columns: Sequence[str] | None = None,
@@ -104,8 +108,8 @@ def relation_grid(
 
 
 def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) -> list[Any]:
-    """A chart of a column for each cluster, all to one scale."""
-    fitted_of(model)  # before relations are asked for: a model that is not fitted has none either
+    """Charts of a column for each cluster, on one scale."""
+    fitted_of(model)  # first, because an unfitted model has no relations either
     relations = relations_of(model)
     if relations is None:
         raise ParameterError(
@@ -115,7 +119,7 @@ def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) ->
     members = [relations[cluster, name] for cluster in clusters]
     orders = {column.name: names_in_order(column) for column in model.schema_.categorical}
     layouts = [(relation, lay_out(relation, order=orders[relation.column])) for relation in members]
-    # One scale for all that are drawn, and no division by 0 where all categories are alike.
+    # One scale for all charts; avoids a division by 0 if all categories are equal.
     longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
     titles, charts = cluster_titles(model), []
     for relation, layout in layouts:
@@ -142,7 +146,7 @@ def _chart(
     edges = []
     for at, row in enumerate(rows):
         if row.parent >= 0:
-            # Down from the parent's line, then right for the length of the edge.
+            # Down from the line of the parent, then right by the length of the edge.
             begin = rows[row.parent].place
             edges.append({"line": row.parent, "line_to": at, "place": begin, "to": begin})
             edges.append({"line": at, "line_to": at, "place": begin, "to": row.place})
@@ -169,7 +173,7 @@ def _chart(
 
 
 def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
-    """Trees of every cluster for the most telling columns; None where the method learns no relations."""
+    """Trees of every cluster for the most informative columns; None if the method learns no relations."""
     relations = relations_of(view.model)
     if relations is None:
         return None
@@ -204,7 +208,7 @@ def _tree(layout: TreeLayout) -> dict[str, Any]:
 
 
 def relations_of(model: Clusterer) -> Relations | None:
-    """What the model learned about categories; None where its method learns nothing of the kind."""
+    """Relations of a model; None if its method learns none."""
     relations = getattr(model, "relations_", None)
     return relations if isinstance(relations, Relations) and len(relations) else None
 
@@ -213,10 +217,10 @@ def relations_of(model: Clusterer) -> Relations | None:
 class TreeRow:
     """One line of the drawing."""
 
-    names: tuple[str, ...]  # the category, and those at distance zero from it
+    names: tuple[str, ...]  # categories at distance zero from each other
     share: float  # of the cluster's rows that have the column
-    place: float  # length of the way through the tree from the first row
-    parent: int  # line of the category it hangs on; -1 for the first
+    place: float  # path length from the first line
+    parent: int  # line of the parent; -1 for the first
 
 
 @dataclass(frozen=True)
@@ -224,15 +228,15 @@ class TreeLayout:
     """A tree as lines: the cluster's most common category first, or in the order that categories have."""
 
     rows: tuple[TreeRow, ...]
-    left_out: int  # rare categories that are not drawn, because there are too many
-    # Categories that no row of the cluster holds: nothing is known of them there, and they have no line.
+    left_out: int  # number of rare categories that are not drawn
+    # Categories without rows in the cluster; they have no line.
     absent: tuple[str, ...] = ()
 
 
 def lay_out(
     relation: Relation, most_rows: int = MOST_ROWS, *, order: Sequence[str] | None = None
 ) -> TreeLayout:
-    """Lay a relation's tree out in lines.
+    """Layout of a relation's tree.
 
     The category with the largest share is the root, and those with the smallest are left out first: beyond
     ``MOST_CATEGORIES`` before the tree is built, which would grow with the square of them. With
@@ -246,13 +250,13 @@ def lay_out(
         raise ParameterError("A tree is laid out by the shares of its categories, which this relation lacks.")
     if not len(weights):
         return TreeLayout((), 0, absent)
-    # The commonest category is what the others are compared with.
+    # The most frequent category is the reference.
     root = int(weights.argmax())
     places = relation.tree.lengths_from(root)
     near = SAME_PLACE * float(places.max())
     groups = _groups(relation, root, places, near)
     masses = [float(weights[members].sum()) for members, _ in groups]
-    # The heaviest groups in their own order; the first, the root, always stays.
+    # The largest groups in their original order, always including the root.
     largest = [0, *sorted(sorted(range(1, len(groups)), key=lambda at: -masses[at])[: most_rows - 1])]
     names = relation.names
     if order is not None:
@@ -262,10 +266,10 @@ def lay_out(
     rows = list[TreeRow]()
     for at in largest:
         members, parent = groups[at]
-        # A group whose parent is too rare to be drawn hangs on the nearest one above that is.
+        # If the parent of a group is too rare to be drawn, its nearest drawn ancestor is used.
         while parent >= 0 and parent not in line_of:
             parent = groups[parent][1]
-        # A line that is cut short keeps the names of most rows.
+        # Truncated lines keep the names with most rows.
         ordered = sorted(members, key=lambda member: -weights[member])
         rows.append(
             TreeRow(
@@ -280,7 +284,7 @@ def lay_out(
 
 
 def _groups(relation: Relation, root: int, places: FloatArray, near: float) -> list[tuple[list[int], int]]:
-    """Categories that no edge sets apart, with the group that each hangs on; depth first."""
+    """Groups of categories at distance zero, with their parent groups; depth first."""
     groups: list[tuple[list[int], int]] = []
     group_of: dict[int, int] = {}
     for vertex, before in relation.tree.walk(root):

@@ -1,4 +1,4 @@
-"""A map of the rows: those that are alike lie together, coloured by cluster."""
+"""Map of the rows, coloured by cluster; similar rows are close."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ import pandas as pd
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.explain.formatting import shortened
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, alt, cluster_colour, cluster_shape, themed
 from catalpa.plot.view import View, cluster_titles, make_view
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-# More points hide each other, and each has a text in the page for those who cannot see it.
+# More points hide each other, and each has a text for screen readers in the page.
 MOST_POINTS = 2_000
 CELLS_TOLD = 5
-MOST_CATEGORIES = 1_000  # the commonest; the work grows with their square
+MOST_CATEGORIES = 1_000  # the most frequent categories; the cost is quadratic in their number
 MAPS = ("mca", "tsne")
 MARGIN = 28  # pixels around the rows
-FLAT = 1e-3  # of the other direction's spread: with less, rows lie on a line
+FLAT = 1e-3  # share of the other axis's spread; with less, rows would lie on a line
 
 
+@checked_arguments
 def row_map(
     model: Clusterer,
     X: Any,
@@ -33,10 +35,10 @@ def row_map(
     width: int = 640,
     height: int = 440,
 ) -> Any:
-    """Rows as points, coloured by cluster; point at one to see its cells.
+    """Rows as points, coloured by cluster; tooltips show the cells.
 
-    Tables with more than 2,000 rows are sampled, and the chart has a note. A row is one point, whatever it
-    weighs.
+    Tables with more than 2,000 rows are sampled, and the chart has a note. A row is one point, whatever its
+    weight.
 
     Parameters
     ----------
@@ -69,12 +71,12 @@ def row_map(
 def map_points(
     view: View, columns: list[str], *, method: str = "mca", random_state: int = 0
 ) -> dict[str, Any]:
-    """Points of the map as plain values, with the cells of ``columns`` that come first."""
+    """Points of the map as plain values, with the cells of the first ``columns``."""
     sample = view.sample
     indices = np.arange(len(sample.rows))
     if len(indices) > MOST_POINTS:
         indices = np.sort(np.random.default_rng(random_state).choice(indices, MOST_POINTS, replace=False))
-    # t-SNE needs a neighbour; a single row lies in the middle of either map.
+    # t-SNE needs at least two rows; a single row is in the middle of the map.
     if method == "tsne" and len(indices) > 1:
         places, explained = neighbourhoods(sample.costs[indices], random_state=random_state), None
     else:
@@ -91,7 +93,7 @@ def map_points(
         "explained": explained,
         "titles": [str(title) for title in cluster_titles(view.model)],
         "points": [
-            # Four digits are finer than a pixel, and keep the page small.
+            # Four digits are more precise than a pixel, and keep the page small.
             [round(float(x), 4), round(float(y), 4), int(sample.labels[at]), int(sample.rows[at]), words(at)]
             for (x, y), at in zip(places, indices.tolist(), strict=True)
         ],
@@ -101,7 +103,7 @@ def map_points(
 def correspondence(
     codes: IntArray, numbers: FloatArray, axis: Axis
 ) -> tuple[FloatArray, tuple[float, float]]:
-    """Points (n, 2) on which rows with the same rare categories lie together, and what both directions show.
+    """Points (n, 2) of multiple correspondence analysis, and the explained inertia of both axes.
 
     Every category is a column that is 1 where a row has it, centred and divided by the root of its share;
     every number is standardised; the two directions of largest spread are taken (J. Pagès, "Analyse
@@ -111,24 +113,24 @@ def correspondence(
     numbers (n, numeric) are NaN if missing.
     """
     features = np.concatenate([_indicators(codes, axis), _standardised(numbers)], axis=1)
-    # Of categories, not of rows: the table has few of the first and may have many of the second.
+    # Covariances of categories rather than of rows, because rows may be many.
     spread = features.T @ features
     total = float(np.trace(spread))
     if total <= 0:
         return np.zeros((len(codes), 2)), (0.0, 0.0)
     values, vectors = np.linalg.eigh(spread)
     top = vectors[:, ::-1][:, :2]
-    # An eigenvector's sign means nothing; a rule makes pictures repeatable.
+    # The sign of an eigenvector is arbitrary; a rule makes charts reproducible.
     strongest = top[np.abs(top).argmax(axis=0), np.arange(top.shape[1])]
     points = np.zeros((len(codes), 2))
-    # A table of a single category or number spans one direction only; the other stays 0.
+    # A table with a single category or number has one axis only; the other is 0.
     points[:, : top.shape[1]] = features @ (top * np.where(strongest < 0, -1.0, 1.0))
     shares = np.append(values[::-1][:2] / total, 0.0)
     return points, (float(shares[0]), float(max(shares[1], 0.0)))
 
 
 def neighbourhoods(costs: FloatArray, *, random_state: int = 0) -> FloatArray:  # (n, 2)
-    """t-SNE of the rows' costs in every cluster: rows that the model sees alike lie together."""
+    """t-SNE of the rows' costs in every cluster: rows that are similar to the model are close."""
     from sklearn.manifold import TSNE
 
     # 30 is scikit-learn's own; it must be smaller than the number of rows, and a third leaves neighbours to
@@ -142,7 +144,7 @@ def _indicators(codes: IntArray, axis: Axis) -> FloatArray:  # (n, categories)
     places = codes + axis.offsets[:-1]
     counts = np.bincount(places.ravel(), minlength=axis.length)[axis.category_places]
     common = np.sort(np.argsort(-counts, kind="stable")[:MOST_CATEGORIES])
-    # What no row or every row has spans nothing, and would be divided by 0 if no row had it.
+    # Categories of no row or of all rows have no variance.
     common = common[(counts[common] > 0) & (counts[common] < len(codes))]
     column_of, offsets = axis.base.column_of, axis.base.offsets
     shares = counts[common] / max(len(codes), 1)
@@ -156,9 +158,9 @@ def _standardised(numbers: FloatArray) -> FloatArray:
     there = np.isfinite(numbers)
     seen = np.maximum(there.sum(axis=0), 1)
     filled = np.where(there, numbers, 0.0)
-    # Sums of very large numbers would overflow; a power of two less changes no digit.
+    # Scaled by a power of two, which is exact, because sums of very large numbers would overflow.
     filled = np.ldexp(filled, -np.frexp(np.abs(filled).max(axis=0))[1])
-    # Missing numbers lie in the middle: 0 once the mean is taken off.
+    # Missing numbers are at the mean, which is 0 after centring.
     centred = np.where(there, filled - filled.sum(axis=0) / seen, 0.0)
     largest = np.abs(centred).max(axis=0)
     centred = centred / np.where(largest > 0, largest, 1.0)  # squares of very large numbers would overflow
@@ -184,7 +186,7 @@ def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> 
     numbers = alt.Chart(alt.Data(values=_middles(points, record["titles"]))).encode(
         x=x, y=y, text="cluster:N"
     )
-    # Above the middle: a cluster of one row would vanish behind its number.
+    # Above the middle, so that the number does not hide a cluster of one row.
     letters = {"fontSize": 18, "fontWeight": 700, "dy": -16}
     halo = numbers.mark_text(stroke="white", strokeWidth=5, strokeJoin="round", **letters)
     name = numbers.mark_text(color=INK, **letters)
@@ -198,7 +200,7 @@ def _dots(points: list[dict[str, Any]], x: Any, y: Any) -> Any:
     shapes = alt.Scale(domain=clusters, range=[cluster_shape(cluster) for cluster in clusters])
     return (
         alt.Chart(alt.Data(values=points))
-        # See-through, so that a crowd is darker than a single row; smaller where there are many.
+        # Transparent, so that dense areas are darker; smaller if there are many rows.
         .mark_point(filled=True, size=84 if len(points) < 600 else 34, opacity=0.75)
         .encode(
             x=x,
@@ -212,18 +214,18 @@ def _dots(points: list[dict[str, Any]], x: Any, y: Any) -> Any:
 
 
 def _middles(points: list[dict[str, Any]], titles: Sequence[str]) -> list[dict[str, Any]]:
-    """The median point of each cluster, where its number or name stands."""
+    """The median point of each cluster, for its number or name."""
     middles = []
     for cluster in sorted({point["cluster"] for point in points}):
         members = np.array([(point["x"], point["y"]) for point in points if point["cluster"] == cluster])
-        # The median, which a few rows far away do not draw out of the cluster.
+        # The median, which is robust to a few distant rows.
         x, y = np.median(members, axis=0)
         middles.append({"x": float(x), "y": float(y), "cluster": titles[cluster]})
     return middles
 
 
 def _pixel(at: FloatArray, width: int, height: int) -> FloatArray:  # (2,)
-    """What one pixel stands for; a direction in which rows hardly differ is not blown up."""
+    """The size of a pixel in data units; axes with little spread are not enlarged."""
     span = np.ptp(at, axis=0)
     return np.where(span > FLAT * span.max(), span, span.max() or 1.0) / (width, height)
 
@@ -236,11 +238,11 @@ def _shown(places: FloatArray, pixel: float, length: int) -> list[float]:
 
 
 def _apart(at: FloatArray, pixel: FloatArray) -> list[tuple[float, float]]:
-    """Places with equal rows fanned out around their common point, so that every row can be seen."""
-    # Points within two pixels look like one.
+    """Places with equal rows spread around their common point, so that every row is visible."""
+    # Points within two pixels cannot be distinguished.
     _, group = np.unique(np.round(at / (pixel * 2)), axis=0, return_inverse=True)
     order = pd.Series(0, index=group.ravel()).groupby(level=0).cumcount().to_numpy()
-    # A sunflower: the angle between neighbours is the golden one, so no two rows meet.
+    # A sunflower pattern (golden angle), so that rows do not overlap.
     radius, angle = 5.5 * np.sqrt(order), 2.399963 * order
     moved = at + pixel * np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
     return [(float(x), float(y)) for x, y in moved]

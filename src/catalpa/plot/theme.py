@@ -1,4 +1,4 @@
-"""How every chart looks: colours that colour-blind readers tell apart, quiet axes, one typeface."""
+"""The theme of all charts: colours for colour-blind readers, light axes, one typeface."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from catalpa.errors import needing
 
-# Okabe and Ito's colours in an order in which neighbours differ in lightness too; grey for their black,
-# which would vanish on a dark page.
+# Okabe and Ito's colours, ordered so that neighbours also differ in lightness; grey instead of black, which
+# is invisible on a dark page.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A90A", "#7A7A7A")
-# Clusters beyond the eighth take the colours again, with another shape.
+# Further clusters repeat the colours with another shape.
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 INK, MUTED, GRID = "#1f2933", "#6b7785", "#dfe4ea"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"
@@ -22,13 +22,13 @@ def cluster_colour(cluster: int) -> str:
 
 
 def cluster_shape(cluster: int) -> str:
-    """Shape of a cluster's points, which tells clusters of the same colour apart."""
-    # 32 pairs of colour and shape; beyond, numbers in the middle of clusters tell them apart.
+    """Shape of a cluster's points, which distinguishes clusters of the same colour."""
+    # 32 pairs of colour and shape; further clusters are distinguished by their numbers.
     return SHAPES[cluster // len(PALETTE) % len(SHAPES)]
 
 
 def needs_altair() -> Any:
-    """The module altair, or an error that says how to get it."""
+    """The module altair, or an error that says how to install it."""
     with needing("Charts and reports need Altair", '"catalpa[report]"'):
         import altair
     return altair
@@ -45,7 +45,7 @@ alt: Any = _Altair()
 
 
 def themed(chart: Any) -> Any:
-    """The chart with the house's axes, grid and type."""
+    """The chart with the common axes, grid and font."""
     settings: Mapping[str, Any] = {
         "labelColor": MUTED,
         "titleColor": INK,

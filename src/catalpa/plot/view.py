@@ -1,4 +1,4 @@
-"""A fitted model and a table, looked at together: labels, counts, and a sample for what is slow."""
+"""The view of a table through a fitted model: labels, counts, and a sample for slow parts."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ from catalpa.table.open import Table
 from catalpa.table.schema import ColumnKind, Schema
 from catalpa.table.weights import WeightColumn, column_weights, weight_units
 
-FARTHEST = 1e100  # ranges of the fit; the square of a number that is farther away might be infinite
-TITLE_WIDTH = 24  # letters of a cluster's name in a chart
-SPECIAL_LABEL = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
+FARTHEST = 1e100  # in ranges of the fit; squares of larger numbers might overflow
+TITLE_WIDTH = 24  # characters of a cluster's name in a chart
+SPECIAL_LABEL = "(unseen or missing)"  # both kinds of missing value have the same code
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Some rows of the table, all of them if they are few."""
 
-    rows: IntArray  # (m,); their places in the table
+    rows: IntArray  # (m,); positions in the table
     codes: IntArray  # (m, columns)
     numbers: FloatArray  # (m, numeric)
     labels: IntArray  # (m,)
     weights: FloatArray  # (m,)
-    costs: FloatArray  # (m, k); what each row costs in each cluster
-    axis: Axis  # of the codes, with holes if cells were left out or unseen
-    # (m, k): of every cluster for each row, where the method has them, or None.
+    costs: FloatArray  # (m, k); cost of each row in each cluster
+    axis: Axis  # of the codes, with special places if cells were ignored or unseen
+    # (m, k): membership probabilities, or None if the method has none.
     probabilities: FloatArray | None
-    # (m,): how far each row lies below what was usual at fit, where the method tells, or None.
+    # (m,): outlier scores, or None if the method has none.
     outliers: FloatArray | None
 
     @property
@@ -77,7 +77,7 @@ class Sample:
 
     @property
     def borders(self) -> IntArray:  # (m,)
-        """The cluster that is nearly as good as a row's own; -1 where there is none."""
+        """The cluster that is nearly as good as a row's own; -1 if there is none."""
         if self.probabilities is None:
             return border_by_cost(self.labels, self.costs)
         return border_by_probability(self.labels, self.probabilities)
@@ -85,10 +85,10 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What charts and pages need of a model and a table."""
+    """Everything that charts and pages need from a model and a table."""
 
     model: Clusterer
-    fitted: Fitted  # all that the model keeps of its fit
+    fitted: Fitted  # the fitted state of the model
     rows: int  # of the table
     # labels (n,): cluster of every row: those of the fit if this is its table, else predicted; None where the
     # rows are elsewhere. weights (n,): of the rows; None where each counts once, or where they are elsewhere.
@@ -99,13 +99,13 @@ class View:
     # cluster; whole numbers where the weights are.
     by_category: IntArray
     sizes: IntArray
-    numbers: NumberProfile  # of the columns that are numbers to the model
-    number_records: list[dict[str, Any]]  # of all columns that hold numbers
+    numbers: NumberProfile  # of the numeric columns of the model
+    number_records: list[dict[str, Any]]  # of all columns with numbers, including binned ones
     sample: Sample
     # unseen, missing: cells per column.
     unseen: dict[str, int]
     missing: dict[str, int]
-    is_fit_table: bool  # whether the rows are, as far as counts can tell, those that the model was fitted to
+    is_fit_table: bool  # whether the rows are those of the fit, judged by counts
 
     @property
     def schema(self) -> Schema:
@@ -117,7 +117,7 @@ class View:
 
     @property
     def row_labels(self) -> IntArray:  # (n,)
-        """Cluster of every row of a table in hand."""
+        """Cluster of every row of a table in memory."""
         assert self.labels is not None
         return self.labels
 
@@ -138,12 +138,12 @@ class View:
 
 
 def make_view(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: int = 0) -> View:
-    """Look at a table through a fitted model.
+    """View of a table through a fitted model.
 
-    Rows that are in memory, or few, are all looked at; of a table elsewhere all rows are counted where they
-    are, and a random sample of them is fetched.
+    Rows in memory, or few rows, are all used. Rows elsewhere are counted where they are, and a random sample
+    is fetched.
     """
-    return view_of(model, table_for_rows(X, sample_weight, fitted_of(model).recipe), random_state)
+    return view_of(model, table_for_rows(X, sample_weight), random_state)
 
 
 def view_of(
@@ -152,20 +152,20 @@ def view_of(
     random_state: int = 0,
     sample: tuple[IntArray, Table] | None = None,
 ) -> View:
-    """Look at an opened table through a fitted model; ``drawn`` are rows of it that were fetched before."""
+    """View of an opened table through a fitted model; ``sample`` are rows fetched before."""
     if isinstance(table, TableElsewhere):
         return _view_from_afar(model, table, sample or drawn_rows(table, random_state))
     return _view(model, table.rows, table.weights, random_state)
 
 
 def drawn_rows(table: TableElsewhere, random_state: int = 0) -> tuple[IntArray, Table]:
-    """Places of the rows that are looked at, and these rows with all their columns."""
+    """Positions of the sampled rows, and these rows with all columns."""
     positions = search_positions(table.source.n_rows, SAMPLE_ROWS, random_state)
     return positions, table.source.rows_at(positions)
 
 
 def drawn_table(table: TableElsewhere, random_state: int = 0) -> TableInHand:
-    """The random rows of a table elsewhere that are looked at, as a table in hand."""
+    """The random sample of a table elsewhere, as a table in memory."""
     rows = drawn_rows(table, random_state)[1]
     if table.weight is None:
         return TableInHand(rows.frame)
@@ -176,11 +176,11 @@ def drawn_table(table: TableElsewhere, random_state: int = 0) -> TableInHand:
 def _view(model: Clusterer, X: Any, sample_weight: Any, random_state: int) -> View:
     fitted = fitted_of(model)
     schema, X = fitted.schema, prepared_rows(fitted, X)
-    # A table of another day may hold new categories; they are counted and told, not refused.
+    # A later table may have new categories; they are counted and reported.
     encoded = encode(X, schema, handle_unknown="ignore")
     codes, numbers = encoded.rows.blocks[0].codes, encoded.rows.blocks[0].numbers
     k, n = int(model.n_clusters_), len(codes)
-    # Counted in whole units as at fit, so that rows and weights of the fit are known again exactly.
+    # Counted in integer units as at fit, so that rows and weights of the fit are recognised exactly.
     units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, n)
     weights = (
         None if units is None and per_weight == 1.0 else (np.ones(n) if units is None else units) / per_weight
@@ -206,20 +206,20 @@ def _view(model: Clusterer, X: Any, sample_weight: Any, random_state: int) -> Vi
 
 
 def _in_weights(counts: Counts, per_weight: float) -> tuple[Any, Any]:
-    """Counts of categories and sizes in the weights of the user; whole numbers where these are units."""
+    """Counts of categories and sizes in the user's weights; integers if these are units."""
     if per_weight == 1.0:
         return counts.by_category, counts.sizes
     return counts.by_category / per_weight, counts.sizes / per_weight
 
 
 def _is_of_fit(counts: Counts, per_weight: float, fitted: Fitted) -> bool:
-    """Whether rows are, as far as counts can tell, those that the model was fitted to."""
+    """Whether rows are those of the fit, judged by their counts."""
     same = np.array_equal(counts.by_category, fitted.outcome.counts.by_category)
     return per_weight == fitted.units_per_weight and same
 
 
 def _view_from_afar(model: Clusterer, table: TableElsewhere, sample: tuple[IntArray, Table]) -> View:
-    """A view of a table elsewhere: sums over all rows, and a sample of them in hand."""
+    """View of a table elsewhere: sums over all rows, and a sample in memory."""
     fitted, (positions, rows) = fitted_of(model), sample
     source = inputs_of(model, table.source, None if table.weight is None else table.weight.name)
     sums: PartSums = source.total(sum_part, traveller(model), table.weight)
@@ -264,7 +264,7 @@ def _quantiles_of(
 
 
 def _uncut(schema: Schema) -> Schema:
-    """The schema in which columns that are cut into bins are numbers."""
+    """The schema with binned columns as numbers."""
     columns = tuple(
         replace(column, kind=ColumnKind.NUMERIC, categories=(), edges=None) if column.binned else column
         for column in schema.columns
@@ -274,7 +274,7 @@ def _uncut(schema: Schema) -> Schema:
 
 @dataclass(frozen=True, eq=False)
 class NumberSums:
-    """Sums of the numbers of labelled rows, from the middle of their columns; exact, so that they add so."""
+    """Exact sums of the numbers of labelled rows, relative to the middle of their columns."""
 
     seen: IntArray  # (k, numeric) int64, in units of weight
     sums: NDArray[Any]  # (k, numeric) exact, of units times the number
@@ -304,7 +304,7 @@ class NumberSums:
     def profile(
         self, schema: Schema, sizes: Any, per_weight: float, numeric: Sequence[int] | None = None
     ) -> NumberProfile:
-        """Means and spreads of the numbers of a schema, or of those at some places here."""
+        """Means and spreads of the numbers of a schema, or of selected ones."""
         places = list(range(self.seen.shape[1])) if numeric is None else list(numeric)
         seen = self.seen[:, places]
         means = safe_divide(as_floats(self.sums[:, places]), seen)
@@ -315,7 +315,7 @@ class NumberSums:
 
 @dataclass(frozen=True, eq=False)
 class PartSums:
-    """What the rows of a part add to a view."""
+    """Sums over the rows of a partition for a view."""
 
     counts: Counts
     numbers: NumberSums
@@ -337,13 +337,13 @@ def added_cells(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, i
 
 
 def in_order_of(cells: Mapping[str, int], schema: Schema) -> dict[str, int]:
-    """Cells by column, in the order of a schema; parts of a table meet its columns in any order."""
+    """Cells by column, in the order of a schema; partitions may have any order."""
     place = {name: at for at, name in enumerate((*schema.inputs, *schema.names))}
     return dict(sorted(cells.items(), key=lambda one: place.get(one[0], len(place))))
 
 
 def sum_part(part: Any, model: Clusterer, weight: WeightColumn | None) -> PartSums:
-    """What the rows of a part of a table add to a view; runs where the rows are."""
+    """Sums over the rows of a partition for a view; runs where the rows are."""
     schema, labels = fitted_of(model).schema, label_part(part, model, weight)
     rows, k = labels.encoded.rows, int(model.n_clusters_)
     block = Block(rows.blocks[0].codes, np.zeros((len(labels.labels), 0)), labels.units)
@@ -362,13 +362,13 @@ def sum_part(part: Any, model: Clusterer, weight: WeightColumn | None) -> PartSu
 def number_records(
     X: Any, schema: Schema, labels: IntArray, k: int, weights: FloatArray | None = None
 ) -> list[dict[str, Any]]:
-    """Every column of numbers in every cluster as plain values, those that clusters explain best first.
+    """Every column of numbers in every cluster as plain values, by decreasing explained variance.
 
-    Columns that the model cut into bins are among them. ``quantiles`` says where 5, 25, 50, 75 and 95 % of a
-    cluster's numbers lie below, ``low`` and ``high`` are the ends of the scale on which all clusters can be
-    drawn; None where no number is there, or where they lie is not known.
+    Columns binned by the model are included. ``quantiles`` says where 5, 25, 50, 75 and 95 % of a cluster's
+    numbers lie below, ``low`` and ``high`` are the ends of the scale on which all clusters can be drawn; None
+    where no number is there, or where they lie is not known.
     """
-    # A number that is cut into bins is one all the same, and its own cells are still there.
+    # Binned columns are included, with their original numbers.
     uncut = _uncut(schema)
     if not uncut.numeric:
         return []
@@ -410,19 +410,19 @@ def _number_records(profile: NumberProfile, inner: FloatArray) -> list[dict[str,
 
 
 def _known(values: Any) -> Any:
-    """A number, or several, as plain values; None where they are not known."""
+    """One or several numbers as plain values; None if unknown."""
     return values.tolist() if np.isfinite(values).all() else None
 
 
 def cluster_titles(model: Clusterer) -> list[str | int]:
-    """What a chart calls each cluster: its name where it has one, else its number."""
+    """Title of each cluster in charts: its name, or its number."""
     fitted = fitted_of(model)
     short = {cluster: shortened(name, TITLE_WIDTH) for cluster, name in fitted.names.items()}
     return [short.get(cluster, cluster) for cluster in range(fitted.outcome.k)]
 
 
 def important_columns(model: Clusterer) -> list[str]:
-    """The categorical columns by how well they tell the clusters of the fit apart, the best first."""
+    """The categorical columns by importance, most important first."""
     fitted = fitted_of(model)
     counts = fitted.outcome.counts
     importances = column_importances(
@@ -435,10 +435,10 @@ def important_columns(model: Clusterer) -> list[str]:
 
 
 def _labelled(model: Clusterer, X: Any, block: Block, axis: Axis) -> tuple[IntArray, Counts]:
-    """Labels of the fit where they belong to these rows, else predicted ones, and what they count."""
+    """Labels of the fit if they belong to these rows, otherwise predicted ones; and their counts."""
     k, labels = int(model.n_clusters_), getattr(model, "labels_", None)
-    # Those of the fit are there already; to predict is another pass over the rows.
-    # Outliers that are labelled -1 count in their nearest cluster, which the labels do not have.
+    # Labels of the fit save another pass over the rows.
+    # Outliers (-1) count in their nearest cluster, which the labels do not contain.
     if isinstance(labels, np.ndarray) and len(labels) == len(block) and labels.min(initial=0) >= 0:
         counts = Counts.of(block, labels, k, axis)
         if np.array_equal(counts.by_category, fitted_of(model).outcome.counts.by_category):
@@ -448,11 +448,11 @@ def _labelled(model: Clusterer, X: Any, block: Block, axis: Axis) -> tuple[IntAr
 
 
 def _draw(model: Clusterer, X: Any, table: Sequence[Any], axis: Axis, random_state: int) -> Sample:
-    """Some rows of a table given as codes, numbers, labels and weights."""
+    """A sample of a table given as codes, numbers, labels and weights."""
     n, sample = len(table[0]), X
     rows = np.arange(n)
     if n > SAMPLE_ROWS:
-        # In the order of the table: an example row is found again by its number.
+        # In the order of the table, so that example rows can be identified by number.
         rows = search_positions(n, SAMPLE_ROWS, random_state)
         sample = X.at(rows) if isinstance(X, Table) else _safe_indexing(X, rows)
     return _sample(model, sample, rows, [part[rows] for part in table], axis)

@@ -1,4 +1,4 @@
-"""A fitted model becomes a page: summary (dict) -> charts -> one HTML file."""
+"""Reports on fitted models: summary (dict) -> charts -> one HTML file."""
 
 from catalpa.estimator.base import Clusterer
 from catalpa.report.compare_page import Comparison, compare

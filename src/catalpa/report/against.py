@@ -1,4 +1,4 @@
-"""Clusters crossed with columns that took no part in the clustering, wherever the rows are."""
+"""Cross-tabulations of clusters with columns that were not clustered, wherever the rows are."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from catalpa.table.weights import WeightColumn
 
 
 def against_columns(against: Any, X: Any) -> list[Any]:
-    """The columns to be crossed with the clusters: named in the table, or given as values."""
+    """The columns to cross-tabulate: names in the table, or values."""
     if against is None:
         return []
     if isinstance(against, list | tuple) and all(isinstance(one, str) for one in against):
@@ -49,7 +49,7 @@ def _named(values: Any, name: str) -> Any:
 
 
 def against_names(against: Any, source: Source) -> list[str]:
-    """Names of the columns of a table elsewhere that are to be crossed with the clusters."""
+    """Names of the columns of a table elsewhere to cross-tabulate."""
     if against is None:
         return []
     names = [against] if isinstance(against, str) else against
@@ -61,18 +61,18 @@ def against_names(against: Any, source: Source) -> list[str]:
     unknown = [name for name in names if name not in source.header.names]
     if unknown:
         raise ParameterError(
-            f"against is {unknown[0]!r}, which is no column of the table. "
+            f"against is {unknown[0]!r}, which is not a column of the table. "
             f"{columns_hint(unknown[0], source.header.names)}"
         )
     return list(names)
 
 
 def crossed_elsewhere(model: Clusterer, table: TableElsewhere, names: Sequence[str]) -> list[dict[str, Any]]:
-    """The clusters crossed with columns of a table elsewhere, from sums over all rows."""
+    """Cross-tabulations with columns of a table elsewhere, from sums over all rows."""
     if not names:
         return []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnWarning)  # about columns that nothing is fitted to
+        warnings.simplefilter("ignore", ColumnWarning)  # the columns are not used for a fit
         summed = table.source.only(list(dict.fromkeys(names))).total(digest_part, TableSettings(), None)
         schema = schema_of(summed, TableSettings())
     weight = None if table.weight is None else table.weight.name
@@ -105,7 +105,7 @@ class CrossSums:
         numeric = [column.name for column in schema.numeric]
         if name not in numeric:
             raise ParameterError(
-                f"Column {name!r} holds lists or dates: these are not crossed with clusters."
+                f"Column {name!r} holds lists or dates: these cannot be cross-tabulated with clusters."
             )
         at = numeric.index(name)
         seen, middle = self.seen[:, at].astype(np.float64), _middle(schema)[at]
@@ -119,7 +119,7 @@ class CrossSums:
 
 
 def cross_part(part: Any, model: Clusterer, weight: WeightColumn | None, schema: Schema) -> CrossSums:
-    """What the rows of a part of a table add; runs where the rows are."""
+    """Sums over the rows of a partition; runs where the rows are."""
     of_part, k = label_part(part, model, weight), int(model.n_clusters_)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategoryWarning)

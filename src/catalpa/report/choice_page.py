@@ -1,4 +1,4 @@
-"""The choice of a number of clusters as a page, with a picture of how clusters split."""
+"""The page on the choice of k, with a diagram of how clusters split."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ FORMULAS = (
     "the clusters given each row: AIC = -2 ln L + 2 p, BIC = -2 ln L + p ln n, ICL = BIC + 2 H, where less "
     "is better, and entropy = 1 - H / (n ln k), where 1 means that every row is certain."
 )
-STEP, HEIGHT, GAP, NODE = 118, 380, 7, 26  # pixels: between two numbers, in all, between clusters, a cluster
+STEP, HEIGHT, GAP, NODE = (
+    118,
+    380,
+    7,
+    26,
+)  # pixels: step, total, gap, width of a cluster
 TOP = 26  # above the clusters, for their number
 
 
@@ -64,7 +69,7 @@ class ChoiceReport(Document):
 
 
 def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> ChoiceReport:
-    """The choice of k as a page: the curves, how clusters split as they become more, all measures."""
+    """The page on the choice of k: curves, how clusters split as k grows, all measures."""
     needs_packages()
     table, levels = choice.records, choice.levels
     has_likelihood = "bic" in table[0]
@@ -76,61 +81,61 @@ def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> Choi
             "structure": choice.structure,
             "verdict": choice.verdict.to_dict(),
             "levels": None if levels is None else levels._asdict(),
-            "levels_said": f"{levels}" if levels is not None and levels.fine > 1 else None,
+            "levels_said": choice.levels_in_words or None,
             "reason": choice.reason,
             "rule": BY_EVIDENCE if has_likelihood else BY_SILHOUETTE,
             "criteria": FORMULAS if has_likelihood else NO_LIKELIHOOD.format(method=choice.method),
             "table": table,
-            "splits": [_split(crossing) for crossing in choice.crossings],
-            "alluvial": alluvial(choice.crossings) if choice.crossings else None,
+            "splits": [_split(cross_table) for cross_table in choice.crosstabs],
+            "alluvial": alluvial(choice.crosstabs) if choice.crosstabs else None,
         }
     )
 
 
-def _split(crossing: Crosstab) -> dict[str, Any]:
+def _split(cross_table: Crosstab) -> dict[str, Any]:
     """Where the rows of new clusters come from."""
-    fewer, more = crossing.counts.shape
+    fewer, more = cross_table.counts.shape
     new = []
-    for cluster in sorted(set(range(more)) - set(crossing.partners.values())):
-        rows = crossing.counts[:, cluster]
+    for cluster in sorted(set(range(more)) - set(cross_table.partners.values())):
+        rows = cross_table.counts[:, cluster]
         sources = [
             {"cluster": int(source), "rows": float(rows[source])}
             for source in (-rows).argsort(kind="stable")
             if rows[source] > 0
         ]
         new.append({"cluster": cluster, "rows": float(rows.sum()), "from": sources})
-    return {"fewer": fewer, "more": more, "staying": crossing.staying, "new": new}
+    return {"fewer": fewer, "more": more, "staying": cross_table.staying, "new": new}
 
 
 class Stage(NamedTuple):
-    """The clusters of one number: where each begins, from the top, and which colour it keeps."""
+    """The clusters of one k: the top of each box, and its colour."""
 
     sizes: FloatArray  # (k,)
     tops: FloatArray  # (k,)
     strands: list[int]  # (k,)
 
 
-def alluvial(crossings: Sequence[Crosstab]) -> dict[str, Any]:
-    """The picture as plain values: clusters as boxes, and the rows that go from one to another as ribbons.
+def alluvial(cross_tables: Sequence[Crosstab]) -> dict[str, Any]:
+    """The diagram as plain values: clusters as boxes, and moving rows as ribbons.
 
     A cluster keeps the colour of the one that most of its rows come from; the new one gets a new colour.
     """
-    rows = max(float(crossings[0].counts.sum()), 1.0)
-    most = max(max(crossing.counts.shape) for crossing in crossings)
+    rows = max(float(cross_tables[0].counts.sum()), 1.0)
+    most = max(max(cross_table.counts.shape) for cross_table in cross_tables)
     scale = (HEIGHT - GAP * (most - 1)) / rows
-    sizes = crossings[0].counts.sum(axis=1)
+    sizes = cross_tables[0].counts.sum(axis=1)
     order = np.arange(len(sizes))
     stages = [Stage(sizes, _stacked(sizes, order, scale), order.tolist())]
     ribbons: list[dict[str, Any]] = []
-    for at, crossing in enumerate(crossings):
-        stages.append(_next_stage(stages[-1], crossing, scale))
-        ribbons += _ribbons(STEP * at + NODE, stages[-2], stages[-1], crossing.counts, scale)
+    for at, cross_table in enumerate(cross_tables):
+        stages.append(_next_stage(stages[-1], cross_table, scale))
+        ribbons += _ribbons(STEP * at + NODE, stages[-2], stages[-1], cross_table.counts, scale)
     columns = [
         {"k": len(stage.sizes), "x": STEP * at, "clusters": _boxes(stage, scale)}
         for at, stage in enumerate(stages)
     ]
     return {
-        "width": STEP * len(crossings) + NODE,
+        "width": STEP * len(cross_tables) + NODE,
         "height": TOP + HEIGHT,
         "node": NODE,
         "top": TOP,
@@ -153,20 +158,20 @@ def _boxes(stage: Stage, scale: float) -> list[dict[str, Any]]:
 
 
 def _stacked(sizes: FloatArray, order: Any, scale: float) -> FloatArray:
-    """Tops of boxes that stand below each other in this order."""
+    """Tops of boxes stacked in this order."""
     heights = sizes[order] * scale + GAP
     tops = np.empty(len(sizes))
     tops[order] = TOP + np.cumsum(heights) - heights
     return tops
 
 
-def _next_stage(before: Stage, crossing: Crosstab, scale: float) -> Stage:
-    sizes = crossing.counts.sum(axis=0)
+def _next_stage(before: Stage, cross_table: Crosstab, scale: float) -> Stage:
+    sizes = cross_table.counts.sum(axis=0)
     middles = before.tops + before.sizes * scale / 2
-    # Beside where its rows come from, so that ribbons cross as little as possible.
-    drawn_to = middles @ crossing.counts / np.maximum(sizes, 1e-12)
+    # Close to the origin of its rows, so that few ribbons cross.
+    drawn_to = middles @ cross_table.counts / np.maximum(sizes, 1e-12)
     order = np.argsort(drawn_to, kind="stable")
-    inherited = {target: before.strands[source] for source, target in crossing.partners.items()}
+    inherited = {target: before.strands[source] for source, target in cross_table.partners.items()}
     new = itertools.count(max(before.strands) + 1)
     strands = [inherited[at] if at in inherited else next(new) for at in range(len(sizes))]
     return Stage(sizes, _stacked(sizes, order, scale), strands)

@@ -1,4 +1,4 @@
-"""Clusters beside other groups of the same rows: a second clustering as a page, or a column kept out."""
+"""The page that compares two clusterings of the same rows."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from catalpa.table import encode, infer, open_table
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.weights import checked_weights
 
-MOVES_TOLD = 12  # flows in the page; the table beside them has all
-ROWS_TO_DESCRIBE = 5  # fewer movers than that have accidents, not properties
+MOVES_TOLD = 12  # flows on the page; the table has all
+ROWS_TO_DESCRIBE = 5  # rows; differences of fewer movers are likely to be random
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,24 +40,24 @@ class Comparison(Document):
     ----------
     summary : dict
         Contents of the page, as plain values.
-    crossing : Crossing
+    crosstab : Crosstab
         Counts of all pairs of clusters, with ``adjusted_rand``, ``staying`` and ``moves``.
     """
 
     template = "comparison.html.jinja"
-    crossing: Crosstab
+    crosstab: Crosstab
 
     def to_frame(self) -> Any:
         """Rows of every pair of clusters as a pandas frame: first clustering down, second across."""
         import pandas as pd
 
         first, second = self.summary["first"]["clusters"], self.summary["second"]["clusters"]
-        return pd.DataFrame(self.crossing.counts, index=first, columns=second)
+        return pd.DataFrame(self.crosstab.counts, index=first, columns=second)
 
     def __repr__(self) -> str:
         return (
-            f"Comparison({self.summary['rows']:,} rows: {self.crossing.staying:.0%} stay together, "
-            f"adjusted Rand {self.crossing.adjusted_rand:z.2f}; .save('comparison.html') writes the page)"
+            f"Comparison({self.summary['rows']:,} rows: {self.crosstab.staying:.0%} stay together, "
+            f"adjusted Rand {self.crosstab.adjusted_rand:z.2f}; .save('comparison.html') writes the page)"
         )
 
 
@@ -97,7 +97,7 @@ def compare(
     Comparison(5 rows: 80% stay together, adjusted Rand 0.17; .save('comparison.html') writes the page)
     """
     recipes = [fitted_of(one).recipe for one in (first, second) if isinstance(one, Clusterer)]
-    table = None if X is None else table_for_rows(X, sample_weight, *recipes)
+    table = None if X is None else table_for_rows(X, sample_weight)
     # Rows that moved are described as the first model with a recipe reads them.
     recipe = next((one for one in recipes if one is not None), None)
     if isinstance(table, TableElsewhere):
@@ -114,20 +114,20 @@ def compare(
             "both must be of the same rows, in the same order."
         )
     weights = None if sample_weight is None else checked_weights(sample_weight, rows)
-    crossing = crosstab(labels, others, groups, weights)
+    cross_table = crosstab(labels, others, groups, weights)
     inputs = None if X is None else _with_recipe(_without(X, named), recipe)
-    moves = _moves(crossing, labels, others, inputs, weights)
+    moves = _moves(cross_table, labels, others, inputs, weights)
     called = _called(first, second, names)
     return _comparison(
-        title, rows, source | {"name": called[0]}, other_source | {"name": called[1]}, crossing, moves
+        title, rows, source | {"name": called[0]}, other_source | {"name": called[1]}, cross_table, moves
     )
 
 
 def _called(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
-    """What the two clusterings are called: as given, by their column, or by their place."""
+    """Names of the two clusterings: as given, by their column, or by their position."""
     if names is not None:
-        if isinstance(names, str) or len(names) != 2:
-            raise ParameterError(f"names is {names!r}; give two names, such as ('May', 'June').")
+        if not isinstance(names, list | tuple) or len(names) != 2:
+            raise ParameterError(f"names is {names!r:.60}; give two names, such as ('May', 'June').")
         return str(names[0]), str(names[1])
     one, other = (
         clustering if isinstance(clustering, str) else place
@@ -141,24 +141,24 @@ def _comparison(
     rows: int,
     first: dict[str, Any],
     second: dict[str, Any],
-    crossing: Crosstab,
+    cross_table: Crosstab,
     moves: list[dict[str, Any]],
 ) -> Comparison:
-    partners = crossing.partners
+    partners = cross_table.partners
     summary = {
         "title": title,
         "rows": rows,
         "first": first,
         "second": second,
-        "adjusted_rand": crossing.adjusted_rand,
-        "association": crossing.association,
-        "staying": crossing.staying,
-        "counts": crossing.counts.tolist(),
+        "adjusted_rand": cross_table.adjusted_rand,
+        "association": cross_table.association,
+        "staying": cross_table.staying,
+        "counts": cross_table.counts.tolist(),
         "partners": [partners.get(at) for at in range(len(first["clusters"]))],
         "moves": moves,
-        "left_out": len(crossing.moves) - len(moves),
+        "left_out": len(cross_table.moves) - len(moves),
     }
-    return Comparison(summary, crossing)
+    return Comparison(summary, cross_table)
 
 
 def _compare_elsewhere(
@@ -171,25 +171,25 @@ def _compare_elsewhere(
 ) -> Comparison:
     """Compare two clusterings of a table elsewhere, from sums over all rows."""
     sides = Side.of(first, table.source, "first"), Side.of(second, table.source, "second")
-    crossing = crosstab_elsewhere(sides, table)
-    moves = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
-    flows_shown = [flow for flow in crossing.moves[:MOVES_TOLD] if flow.source in crossing.partners]
+    cross_table = crosstab_elsewhere(sides, table)
+    moves = [asdict(flow) | {"differ": None} for flow in cross_table.moves[:MOVES_TOLD]]
+    flows_shown = [flow for flow in cross_table.moves[:MOVES_TOLD] if flow.source in cross_table.partners]
     flows = [
-        ((flow.source, flow.target), (flow.source, crossing.partners[flow.source])) for flow in flows_shown
+        ((flow.source, flow.target), (flow.source, cross_table.partners[flow.source])) for flow in flows_shown
     ]
     weight = [] if table.weight is None else [table.weight.name]
     beside = [*weight, *(one for one in (first, second) if isinstance(one, str))]
     preparation = None if recipe is None else Preparation(recipe, "keep")
     remarks = differences(sides, table, flows, beside, ROWS_TO_DESCRIBE, preparation)
     sentences = dict(zip(flows_shown, remarks, strict=True))
-    for record, flow in zip(moves, crossing.moves, strict=False):
+    for record, flow in zip(moves, cross_table.moves, strict=False):
         record["differ"] = sentences.get(flow)
     sources = [
         (_made_by(clustering) if side.model is not None else {"by": "labels", "clusters": side.names})
         | {"name": name}
         for clustering, side, name in zip((first, second), sides, called, strict=True)
     ]
-    return _comparison(title, table.source.n_rows, sources[0], sources[1], crossing, moves)
+    return _comparison(title, table.source.n_rows, sources[0], sources[1], cross_table, moves)
 
 
 def _made_by(model: Any) -> dict[str, Any]:
@@ -206,14 +206,14 @@ def _without(X: Any, names: list[str]) -> Any:
 
 
 def _with_recipe(X: Any, recipe: Recipe | None) -> Any:
-    """The table as a recipe says."""
+    """The table after a recipe."""
     return X if recipe is None else Preparation(recipe, "keep")(open_table(X))
 
 
 def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple[IntArray, dict[str, Any]]:
-    """The cluster of every row from 0, and who made the clusters and what they are called.
+    """The cluster of every row, and the method and names of the clusters.
 
-    ``columns`` of the table hold clusterings, and are no concern of a model.
+    ``columns`` are clusterings in the table, which models do not use.
     """
     if isinstance(clustering, ClusterMixin):
         if X is None:
@@ -229,7 +229,7 @@ def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple
             )
         side = Side.of(clustering, opener_for(X), name)
         return side.labels(X), {"by": "labels", "clusters": side.names}
-    # Imported here: it takes a while, and models need no codes.
+    # Imported here, because it is slow and not needed for models.
     from catalpa.metrics.codes import label_codes
 
     codes, values = label_codes(clustering, f"the {name} clustering")[0], list(clustering)
@@ -238,22 +238,22 @@ def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple
 
 
 def _moves(
-    crossing: Crosstab, first: IntArray, second: IntArray, X: Any, weights: FloatArray | None
+    cross_table: Crosstab, first: IntArray, second: IntArray, X: Any, weights: FloatArray | None
 ) -> list[dict[str, Any]]:
     """The largest flows; with the table, how their rows differ from those that stayed behind."""
-    records = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
+    records = [asdict(flow) | {"differ": None} for flow in cross_table.moves[:MOVES_TOLD]]
     if X is None or not records:
         return records
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnWarning)  # told at fit, where columns can still be dropped
+        warnings.simplefilter("ignore", ColumnWarning)  # reported at fit, where columns can still be dropped
         schema = infer(X)
     rows = encode(X, schema, handle_unknown="ignore").rows
     block, axis = rows.blocks[0], rows.axis
     row_weights = np.ones(len(block)) if weights is None else weights
     per_weight = rows_per_weight(len(block), float(row_weights.sum()))
-    for record, flow in zip(records, crossing.moves, strict=False):
+    for record, flow in zip(records, cross_table.moves, strict=False):
         movers = (first == flow.source) & (second == flow.target)
-        stayed = (first == flow.source) & (second == crossing.partners.get(flow.source, -1))
+        stayed = (first == flow.source) & (second == cross_table.partners.get(flow.source, -1))
         if min(movers.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
             both = movers | stayed
             side, weight = movers[both].astype(np.int64), row_weights[both]

@@ -1,4 +1,4 @@
-"""Two clusterings of a table elsewhere: which rows are in which clusters, from sums over all rows."""
+"""Two clusterings of a table elsewhere: counts of pairs of clusters from sums over all rows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Side:
             )
         if clustering not in source.header.names:
             raise UnknownColumn(
-                f"The {name} clustering is {clustering!r}, which is no column of the table. "
+                f"The {name} clustering is {clustering!r}, which is not a column of the table. "
                 f"{columns_hint(clustering, source.header.names)}"
             )
         with warnings.catch_warnings():

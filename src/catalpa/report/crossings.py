@@ -1,4 +1,4 @@
-"""Clusters crossed with columns that were not clustered, and the cells that differ by more than chance."""
+"""Cross-tabulations with columns that were not clustered, and the cells that differ significantly."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OF_WEIGHTS = " Weights enter with their effective number of rows (Kish)."
 
 
 def crossings(view: View, X: Any, against: Any) -> list[dict[str, Any]]:
-    """Every column of ``against`` crossed with the clusters, as plain values.
+    """Cross-tabulation of every column of ``against`` with the clusters, as plain values.
 
     Beside the values of ``crossed`` there are ``sizes`` and ``shares`` of categories in each cluster,
     ``overall`` shares, ``residuals``, and ``marks``: 1 for more than expected, -1 for fewer, 0 for no
@@ -105,7 +105,7 @@ def adjusted_residuals(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _marks(chances: FloatArray, signs: FloatArray, tested: Any) -> list[list[int]]:
-    """The sign of every cell whose chance is below the level, by Holm's procedure over the tested cells."""
+    """The sign of every significant cell, by Holm's procedure over the tested cells."""
     marks = np.zeros(chances.shape, dtype=np.int64)
     if tested.any():
         significant = np.asarray(holm(chances[tested])) <= LEVEL

@@ -1,4 +1,4 @@
-"""What every page is: a dict, JSON, or one HTML file that asks no network for anything."""
+"""The base class of pages: a dict, JSON, or one HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typing import Any, ClassVar
 
 from catalpa.errors import OutputError, needing
 from catalpa.explain.formatting import figure, percent, row_count_text, shortened
-from catalpa.files import reraise_as, write_atomically
+from catalpa.files import check_path, reraise_as, write_atomically
 from catalpa.plot.theme import cluster_colour, cluster_shape, needs_altair, themed
 
-NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
-PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
+NAME_WIDTH = 60  # longer names of columns and categories are truncated; tooltips have them in full
+PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # colours on which white numbers are hard to read
 EXTRA = '"catalpa[report]"'
-ADDRESSES = 64 << 30  # bytes that the drawing program sets aside; with less it ends the whole process
+ADDRESSES = 64 << 30  # address space that vl-convert reserves; with less, it ends the process
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Document:
-    """Something to tell, as a dict, JSON or a page."""
+    """A summary as a dict, JSON or a page."""
 
     template: ClassVar[str]
-    summary: Mapping[str, Any]  # everything the page says, as plain values
+    summary: Mapping[str, Any]  # the contents of the page, as plain values
 
     def _charts(self) -> Mapping[str, Any]:
-        """The charts of the page by name; those that would be empty are left out."""
+        """The charts of the page by name, without empty ones."""
         return {}
 
     def _content(self) -> Mapping[str, Any]:
@@ -39,7 +39,7 @@ class Document:
 
     @cached_property
     def html(self) -> str:
-        """The page as text: one file that opens without a network."""
+        """The page as HTML: one file that opens without a network."""
         jinja2 = _jinja()
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("catalpa.report", "page"),
@@ -58,26 +58,31 @@ class Document:
             percent=percent,
             amount=row_count_text,
             figure=figure,
-            short=lambda name: shortened(name, NAME_WIDTH),
+            short=self._short,
             many=lambda number, thing: f"{row_count_text(number)} {thing}{'' if number == 1 else 's'}",
             **self._content(),
         )
         return str(page)
 
+    def _short(self, name: str) -> str:
+        """A name as the page shows it; its title, if the summary has one."""
+        return shortened(self.summary.get("titles", {}).get(name, name), NAME_WIDTH)
+
     def to_json(self) -> str:
         """The summary as JSON."""
-        # NaN is no JSON: a summary that has one is a mistake, to be seen here and not by a reader.
+        # JSON has no NaN: a summary with one is an error.
         return json.dumps(self.summary, ensure_ascii=False, allow_nan=False, indent=2)
 
     def save(self, path: str | Path) -> None:
         """Write the page, or the summary where the name ends in ``.json``."""
+        check_path(path)
         target = Path(path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.html
         with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
-            write_atomically(target, text.encode("utf-8", "replace"))  # a title may hold half a character
+            write_atomically(target, text.encode("utf-8", "replace"))  # half a surrogate pair
 
     def _repr_html_(self) -> str:
-        # In a frame of its own, so that the notebook's style and the page's leave each other alone.
+        # In an iframe, so that the styles of the notebook and the page do not mix.
         frame = 'style="width: 100%; height: 720px; border: 1px solid #8884; border-radius: 8px"'
         return f'<iframe {frame} title="Catalpa report" srcdoc="{escape(self.html)}"></iframe>'
 
@@ -89,8 +94,8 @@ def chip_class(cluster: int) -> str:
 
 
 def needs_packages() -> None:
-    """An error where packages of a page are missing, or where the system would end the program that draws."""
-    # Asked for before the work: what is missing should be told at once, not after minutes.
+    """Raise an error if packages are missing, or if vl-convert would run out of address space."""
+    # Called before the work, so that missing packages are reported at once.
     needs_altair()
     _jinja()
     needs_vl_convert()
@@ -101,15 +106,15 @@ def needs_packages() -> None:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY and limit < ADDRESSES:
         raise OutputError(
-            f"A page cannot be drawn here: the drawing program sets aside {ADDRESSES >> 30} GB of addresses "
-            f"(not of memory), and this program may have {limit / 2**30:.1f} GB. Lift the limit "
+            f"A page cannot be drawn here: vl-convert reserves {ADDRESSES >> 30} GB of addresses "
+            f"(not memory), and this program may use only {limit / 2**30:.1f} GB. Lift the limit "
             "(ulimit -v unlimited), or make the page on another machine: catalpa report."
         )
 
 
 def _svg(chart: Any) -> str:
     spec = themed(chart).properties(background="transparent").to_dict()
-    # Altair and vl-convert are released apart: the newest Vega-Lite that both know is used by default.
+    # The newest Vega-Lite version supported by both Altair and vl-convert.
     return str(needs_vl_convert().vegalite_to_svg(spec))
 
 
@@ -120,7 +125,7 @@ def _jinja() -> Any:
 
 
 def needs_vl_convert() -> Any:
-    """The module vl_convert, or an error that says how to get it."""
+    """The module vl_convert, or an error that says how to install it."""
     with needing("A report needs vl-convert-python", EXTRA):
         import vl_convert
     return vl_convert

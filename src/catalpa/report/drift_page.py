@@ -52,7 +52,7 @@ class Drift(Document):
           among the rows of this cluster;
         - ``columns``: every column with its ``distance``, p-value and what moved, changed columns first;
         - ``numbers``: shift of the mean of every number column, in standard deviations of the fit;
-        - ``unseen``, ``missing``: cells per column with a category never seen at fit, and without a value;
+        - ``unseen``, ``missing``: cells per column with a category not seen at fit, and without a value;
         - ``absent``, ``extra``: columns of the fit that the table does not have, and the reverse;
         - ``certainty``: mean membership probability at fit and now, None if the method has none.
     records : list of dict
@@ -139,7 +139,7 @@ def drift(
 
     - The share of a cluster is compared by a chi-square test; it must differ by ``min_change``.
     - The categories of a column are compared by a chi-square test in which missing values and categories
-      never seen at fit count as two further categories; categories with an expected count below 5 are
+      not seen at fit count as two further categories; categories with an expected count below 5 are
       pooled. The share of rows whose category would have to change (total variation distance) must be at
       least ``min_change``.
     - The mean of a number is compared by Student's t test and must move by ``min_shift`` standard deviations

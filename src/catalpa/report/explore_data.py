@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.arrays import equal_parts
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
@@ -115,11 +116,7 @@ def _cut_to_most(
 
 def _coded_numbers(name: str, values: FloatArray) -> CodedColumn:
     """A column of numbers in ranges that hold about as many rows each."""
-    known = values[np.isfinite(values)]
-    cuts = np.quantile(known, np.arange(1, BINS) / BINS, method="higher") if len(known) else np.zeros(0)
-    # Few different numbers are cut between, not through, their most frequent ones.
-    edges = np.unique(cuts[cuts > known.min()]) if len(known) else cuts
-    texts, borders = range_names(edges.tolist())
+    texts, borders = range_names(equal_parts(values, BINS))
     codes = np.searchsorted(np.asarray(borders), values, side="right")
     missing = ~np.isfinite(values)
     if missing.any():

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
+from catalpa.arrays import equal_parts, log_sum_exp
 from catalpa.explain.formatting import MISSING, category_names, range_names, reading_order
 from catalpa.report.rows import separate_extra_columns
 from catalpa.table import encode
@@ -104,10 +104,8 @@ def _words(column: Column, codes: IntArray) -> tuple[Question, IntArray]:
 
 
 def _ranges(column: Column, numbers: FloatArray) -> tuple[Question, IntArray]:
-    known = numbers[np.isfinite(numbers)]
-    cuts = np.quantile(known, np.arange(1, RANGES) / RANGES, method="higher") if len(known) else np.zeros(0)
-    texts, borders = range_names(np.unique(cuts[cuts > known.min()]).tolist() if len(known) else [])
-    if len(known) < len(numbers):
+    texts, borders = range_names(equal_parts(numbers, RANGES))
+    if not np.isfinite(numbers).all():
         texts = [*texts, MISSING]
     question = Question(column, tuple(texts), (), tuple(borders), np.zeros((0, 0), np.int64))
     return question, answers_of(question, numbers)
@@ -278,7 +276,7 @@ def _out_of_fold(data: _Folded, at: int, rows: IntArray, without: int | None) ->
 def _surprise(nats: FloatArray, labels: IntArray, weights: FloatArray) -> float:
     """Weighted sum of minus the log-probability of the labels."""
     costs = nats[np.arange(len(labels)), labels]
-    return float((weights * (logsumexp(nats, axis=1) - costs)).sum())
+    return float((weights * (log_sum_exp(nats) - costs)).sum())
 
 
 def _count_right(

@@ -24,6 +24,7 @@ from catalpa.report.drift_page import drift
 from catalpa.table.blocks import FloatArray
 
 STEP, HEIGHT, GAP, NODE, TOP = 150, 360, 7, 26, 26  # pixels, as on the page of choose_k
+WIDEST = 700  # few periods stand further apart, up to this width
 CHANGES_TOLD = 12  # of each period
 COLUMNS = ("period", "line", "cluster", "name", "rows", "share", "stays")
 
@@ -115,16 +116,16 @@ def history(
     weight = _checked_weight(sample_weight)
     first = steps[0]
     first_sizes = [crosstab_of_models(first.model, first.model, first.table, weight).counts.sum(axis=0)]
-    crossings, changed = [], []
+    cross_tables, changed = [], []
     for before, after in itertools.pairwise(steps):
-        crossings.append(crosstab_of_models(before.model, after.model, after.table, weight))
-        first_sizes.append(crossings[-1].counts.sum(axis=0))
+        cross_tables.append(crosstab_of_models(before.model, after.model, after.table, weight))
+        first_sizes.append(cross_tables[-1].counts.sum(axis=0))
         changed.append(drift(before.model, after.table, sample_weight=weight).changed)
-    lines = _lines(first_sizes, crossings)
+    lines = _lines(first_sizes, cross_tables)
     records, texts = [], []
     for at, (step, sizes) in enumerate(zip(steps, first_sizes, strict=True)):
         names, total = step.model.cluster_names_, max(float(sizes.sum()), 1.0)
-        next_crossing = crossings[at] if at < len(crossings) else None
+        next_table = cross_tables[at] if at < len(cross_tables) else None
         clusters = [
             {
                 "line": lines[at][cluster],
@@ -132,7 +133,7 @@ def history(
                 "name": names[cluster],
                 "rows": float(sizes[cluster]),
                 "share": float(sizes[cluster]) / total,
-                "stays": _stays(next_crossing, cluster),
+                "stays": _stays(next_table, cluster),
             }
             for cluster in range(len(sizes))
         ]
@@ -143,9 +144,9 @@ def history(
                 "method": type(step.model).__name__,
                 "rows": int(sizes.sum()),
                 "clusters": clusters,
-                "staying": None if at == 0 else _staying(crossings[at - 1]),
+                "staying": None if at == 0 else _staying(cross_tables[at - 1]),
                 "changed": changed[at - 1] if at else [],
-                "flows": crossings[at - 1].counts.tolist() if at else None,
+                "flows": cross_tables[at - 1].counts.tolist() if at else None,
             }
         )
     summary = {
@@ -159,6 +160,8 @@ def history(
 
 
 def _periods(items: Sequence[Any]) -> list[Period]:
+    if not isinstance(items, list | tuple):
+        raise ParameterError(f"history got {items!r:.60}; give a list of (label, model, X).")
     steps: list[Period] = []
     for one in items:
         if not isinstance(one, tuple) or len(one) not in (2, 3) or (len(one) == 2 and not steps):
@@ -188,57 +191,62 @@ def _checked_weight(sample_weight: Any) -> str | None:
     )
 
 
-def _lines(sizes: Sequence[FloatArray], crossings: Sequence[Crosstab]) -> list[list[int]]:
+def _lines(sizes: Sequence[FloatArray], cross_tables: Sequence[Crosstab]) -> list[list[int]]:
     """The line of every cluster of every period: clusters that continue each other are on one."""
     lines = [list(range(len(sizes[0])))]
     fresh = itertools.count(len(sizes[0]))
-    for crossing in crossings:
-        partners = _partners(crossing)
+    for cross_table in cross_tables:
+        partners = _partners(cross_table)
         before = lines[-1]
         lines.append(
             [
                 before[partners[cluster]] if cluster in partners else next(fresh)
-                for cluster in range(crossing.counts.shape[1])
+                for cluster in range(cross_table.counts.shape[1])
             ]
         )
     return lines
 
 
-def _partners(crossing: Crosstab) -> dict[int, int]:
+def _partners(cross_table: Crosstab) -> dict[int, int]:
     """Earlier cluster of every later one that continues one."""
-    matching = ClusterMatching.of(crossing, LEAST_SHARED)
+    matching = ClusterMatching.of(cross_table, LEAST_SHARED)
     return {int(matching.order[at]): old for at, old in matching.partners.items()}
 
 
-def _stays(crossing: Crosstab | None, cluster: int) -> float | None:
+def _stays(cross_table: Crosstab | None, cluster: int) -> float | None:
     """Share of a cluster's rows in the next period that are in the cluster that continues it."""
-    if crossing is None:
+    if cross_table is None:
         return None
-    later = [new for new, old in _partners(crossing).items() if old == cluster]
-    rows = float(crossing.counts[cluster].sum())
-    return float(crossing.counts[cluster, later].sum()) / rows if rows else None
+    later = [new for new, old in _partners(cross_table).items() if old == cluster]
+    rows = float(cross_table.counts[cluster].sum())
+    return float(cross_table.counts[cluster, later].sum()) / rows if rows else None
 
 
-def _staying(crossing: Crosstab) -> float:
-    rows = sum(float(crossing.counts[old, new]) for new, old in _partners(crossing).items())
-    return rows / max(float(crossing.counts.sum()), 1.0)
+def _staying(cross_table: Crosstab) -> float:
+    rows = sum(float(cross_table.counts[old, new]) for new, old in _partners(cross_table).items())
+    return rows / max(float(cross_table.counts.sum()), 1.0)
 
 
 def _shares(periods: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """A record per line: its last name, and its share of every period."""
     names: dict[int, str] = {}
+    numbers: dict[int, int] = {}
     shares: dict[int, list[float | None]] = {}
     for at, period in enumerate(periods):
         for cluster in period["clusters"]:
-            names[cluster["line"]] = cluster["name"]
+            names[cluster["line"]], numbers[cluster["line"]] = cluster["name"], cluster["cluster"]
             shares.setdefault(cluster["line"], [None] * len(periods))[at] = cluster["share"]
-    return [{"line": line, "name": names[line], "shares": shares[line]} for line in sorted(shares)]
+    return [
+        {"line": line, "cluster": numbers[line], "name": names[line], "shares": shares[line]}
+        for line in sorted(shares)
+    ]
 
 
 def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Clusters as boxes, as high as their share, and the rows that go from one to another as ribbons."""
     most = max(len(period["clusters"]) for period in periods)
     scale = HEIGHT - GAP * (most - 1)
+    step = max(STEP, WIDEST // max(len(periods) - 1, 1))
     columns: list[dict[str, Any]] = []
     ribbons: list[dict[str, Any]] = []
     for at, period in enumerate(periods):
@@ -249,10 +257,10 @@ def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
             top += height + GAP
         if at:
             flows = np.array(period["flows"], dtype=np.float64)
-            ribbons += _ribbons(STEP * (at - 1) + NODE, columns[-1]["boxes"], boxes, flows)
-        columns.append({"label": period["label"], "x": STEP * at, "boxes": boxes})
+            ribbons += _ribbons(step * (at - 1) + NODE, step, columns[-1]["boxes"], boxes, flows)
+        columns.append({"label": period["label"], "x": step * at, "boxes": boxes})
     return {
-        "width": STEP * (len(periods) - 1) + NODE,
+        "width": step * (len(periods) - 1) + NODE,
         "height": TOP + HEIGHT,
         "columns": columns,
         "ribbons": ribbons,
@@ -261,14 +269,14 @@ def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _ribbons(
-    x: int, left: dict[int, dict[str, Any]], right: dict[int, dict[str, Any]], flows: FloatArray
+    x: int, step: int, left: dict[int, dict[str, Any]], right: dict[int, dict[str, Any]], flows: FloatArray
 ) -> list[dict[str, Any]]:
     """Ribbons as wide, at either end, as their part of the box there: the periods have different rows."""
     from_left = flows / np.maximum(flows.sum(axis=1, keepdims=True), 1.0)
     from_right = flows / np.maximum(flows.sum(axis=0), 1.0)
     leaving = {cluster: box["y"] for cluster, box in left.items()}
     arriving = {cluster: box["y"] for cluster, box in right.items()}
-    end, ribbons = x + STEP - NODE, []
+    end, ribbons = x + step - NODE, []
     middle = (x + end) / 2
     for source, target in itertools.product(left, right):
         if not flows[source, target]:

@@ -96,7 +96,7 @@ def column_given(X: Any, column: Any, setting: str) -> Any:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if column not in (there := list(getattr(frame, "columns", ()))):
         raise ParameterError(
-            f"{setting} is {column!r}, which is no column of the table. {columns_hint(column, there)}"
+            f"{setting} is {column!r}, which is not a column of the table. {columns_hint(column, there)}"
         )
     return frame[column]
 

@@ -14,9 +14,10 @@ import catalpa
 from catalpa.errors import OutputError, ParameterError, SqlError
 from catalpa.estimator.labelled import TableElsewhere, TableInHand, table_for_rows
 from catalpa.estimator.naming import all_names
-from catalpa.estimator.parameters import check_parameters, integer, rules
+from catalpa.estimator.parameters import check_parameters, choice, either, integer, rules, text, texts
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import percent
+from catalpa.files import check_path
 from catalpa.inspection.apply import Preparation
 from catalpa.inspection.elsewhere import category_of_empty, missing_texts, steps_in_the_way
 from catalpa.inspection.recipe import Recipe
@@ -124,6 +125,7 @@ class ShortForm(Document):
 
     def save(self, path: str | Path) -> None:
         """Write the form as a page (``.html``), a workbook (``.xlsx``), a query (``.sql``) or ``.json``."""
+        check_path(path)
         suffix = Path(path).suffix.lower()
         if suffix == ".xlsx":
             self.to_xlsx(path)
@@ -170,6 +172,11 @@ class ShortForm(Document):
             raise ParameterError(
                 f"keep is {keep!r}; it must be a list of names. For one column write [{keep!r}]."
             )
+        check_parameters(
+            "to_sql",
+            {"table": table, "keep": keep, "label": label},
+            rules(table=text(), keep=either(choice(None), texts()), label=text()),
+        )
         words = SqlDialect(str(dialect).lower())
         if changed := [name for name in self.columns if _changes(self.recipe, name)]:
             raise SqlError(
@@ -263,7 +270,11 @@ def short_form(
     >>> len(form.columns), form.accuracy > form.baseline
     (2, True)
     """
-    check_parameters("short_form", {"most": most}, rules(most=integer(1)))
+    check_parameters(
+        "short_form",
+        {"most": most, "random_state": random_state},
+        rules(most=integer(1), random_state=integer(0)),
+    )
     if not isinstance(model, ClusterMixin):
         raise ParameterError(f"model is {model!r:.80}; give a fitted estimator of Catalpa.")
     fitted = fitted_of(model)
@@ -272,7 +283,7 @@ def short_form(
     schema = askable(fitted.schema)
     if not schema.columns:
         raise ParameterError("No column of the model can be asked for: each has more than 30 categories.")
-    table = table_for_rows(X, sample_weight, fitted.recipe)
+    table = table_for_rows(X, sample_weight)
     if isinstance(table, TableElsewhere):
         table = drawn_table(table)
     known, _ = separate_extra_columns(table.rows, fitted.schema)

@@ -12,9 +12,10 @@ from catalpa.arrays import safe_divide
 from catalpa.estimator.attributes import column_notes, repeats_of
 from catalpa.estimator.parameters import WATCHING
 from catalpa.estimator.verdict import Verdict
+from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.formatting import reading_order, shortened
 from catalpa.explain.profiles import column_importances
-from catalpa.explain.reasons import reasons, rows_per_weight, sentence
+from catalpa.explain.reasons import cluster_records, reasons, rows_per_weight
 from catalpa.explain.repeats import group_numbers
 from catalpa.plot.category_map import category_points
 from catalpa.plot.clarity import measure_clarity
@@ -44,13 +45,23 @@ REUSE = {
 }
 
 
+def _titles(view: View) -> dict[str, str]:
+    """Short labels of columns, from the recipe."""
+    recipe = view.fitted.recipe
+    if recipe is None or not recipe.titles:
+        return {}
+    titles = {column.name: recipe.title_of(column.name) for column in view.fitted.schema.columns}
+    return {name: title for name, title in titles.items() if title}
+
+
 def summarise(
     view: View, title: str, beside: ExtraColumns | None = None, verdict: Verdict | None = None
 ) -> dict[str, Any]:
     """Everything a report says, as a dict of plain values.
 
     These are ``title``, ``verdict``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``,
-    ``telling``, ``profile``, ``numbers``, ``weights``, ``relations``, ``splits`` and ``tree`` (None if
+    ``titles`` (short labels of columns that have one), ``telling``,
+    ``profile``, ``numbers``, ``weights``, ``relations``, ``splits`` and ``tree`` (None if
     there is none), ``categories``, ``map``, ``borders``, ``outliers``, ``fit`` and ``reuse``.
     """
     verdict = view.model.verdict_ if verdict is None else verdict
@@ -69,6 +80,7 @@ def summarise(
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
+        "titles": _titles(view),
         "telling": importance_text([record for record in columns if record["repeats"] is None]),
         "profile": _profile(view, names),
         "numbers": view.number_records,
@@ -144,24 +156,18 @@ def _clusters(
     by_cluster = reasons(
         view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight, groups=groups
     )
-    clusters, suggested = [], view.model.suggest_names()
-    for cluster, reasons_here in enumerate(by_cluster):
-        clusters.append(
-            {
-                "cluster": cluster,
-                "name": view.fitted.names.get(cluster),
-                "suggested_name": suggested[cluster] if reasons_here else None,
-                "size": view.sizes[cluster].item(),
-                "share": float(view.sizes[cluster] / view.sizes.sum()),
-                "clarity": clarity[cluster],
-                "sets_apart": sentence(reasons_here[:REASONS]),
-                "lines": answer_lines(reason.record() for reason in reasons_here),
-                "reasons": [reason.record() for reason in reasons_here[:REASONS]],
-                "more_reasons": [reason.record() for reason in reasons_here[REASONS:]],
-                "examples": example_rows(view, cluster, names, beside),
-            }
-        )
-    return clusters
+    suggested = view.model.suggest_names()
+    items = items_of_questions(view.schema.names)
+    records = cluster_records(view.sizes, view.fitted.names, [one[:REASONS] for one in by_cluster])
+    for cluster, (record, of_cluster) in enumerate(zip(records, by_cluster, strict=True)):
+        record |= {
+            "suggested_name": suggested[cluster] if of_cluster else None,
+            "clarity": clarity[cluster],
+            "lines": answer_lines((reason.record() for reason in of_cluster), items=items),
+            "more_reasons": [reason.record() for reason in of_cluster[REASONS:]],
+            "examples": example_rows(view, cluster, names, beside),
+        }
+    return records
 
 
 def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from catalpa.explain.formatting import category_names
 from catalpa.explain.reasons import rows_per_weight
 from catalpa.plot.view import added_cells, in_order_of
 from catalpa.steps.counts import summed_by, summed_by_place
+from catalpa.steps.scores import posterior
 from catalpa.table import encode, open_table
 from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.exact import as_floats, exact_sums
@@ -224,11 +225,11 @@ def read_part(
         units, table = weight.units(table), table.only(without(table.names, weight.name))
     cells = _Reading.of(table, schema)
     engine = LocalEngine(Rows(cells.axis, [schema.scaling.apply(cells.as_predicted(schema))]))
-    labels = np.asarray(model._nearest(engine))
+    labels = np.asarray(model._label(engine))
     row_units = np.ones(len(labels), dtype=np.int64) if units is None else units
     certainty = None
     if hasattr(model, "predict_proba"):
-        most = np.asarray(model.predict_proba(engine)).max(axis=1)
+        most = engine.each(posterior, model._fixed_scores(engine.axis)).max(axis=1)
         certainty = int(exact_sums(row_units * most, np.zeros(len(labels), dtype=np.int64), 1)[0])
     return PartReading(
         len(labels),

@@ -1,1 +1,1 @@
-"""What one pass computes on a block of rows: labels, counts, costs; pure steps that add up."""
+"""The computation of one pass on a block of rows: labels, counts and costs, as pure functions."""

@@ -1,4 +1,4 @@
-"""The steps that engines run on every block: give rows to clusters, or share them out, and count.
+"""The steps that engines run on every block: assign rows to clusters, hard or by share, and count.
 
 A hard pass gives every row its nearest cluster; in a soft one it counts in every cluster by its share.
 """
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from catalpa.arrays import code_dtype
 from catalpa.steps import compiled, reference
 from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts, SharedCounts
@@ -22,7 +23,6 @@ from catalpa.steps.soft import reference as soft_reference
 from catalpa.steps.soft.scores import FINEST, ROOM, FixedShares, log_likelihood
 from catalpa.table.blocks import Block, FloatArray, IntArray, ticks
 from catalpa.table.exact import exact_sums
-from catalpa.table.fused import code_dtype
 from catalpa.table.joined import JoinedAxis
 
 NO_SHARES = np.zeros((0, 0), dtype=np.int32)
@@ -31,7 +31,7 @@ NO_CLUSTERS = np.zeros(0, dtype=np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What a block remembers between passes: its labels, and what the core prepared of its codes."""
+    """Memory of a block between passes: its labels, and its codes as prepared by the core."""
 
     labels: IntArray | None = None  # (n,)
     counts: Counts | None = None
@@ -40,10 +40,10 @@ class Memory:
 
 
 def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) -> tuple[Counts, Memory]:
-    """Give every row its nearest cluster and count categories per cluster.
+    """Assign every row to its nearest cluster and count categories per cluster.
 
-    Returns the block's full counts, whose ``moved`` says how many rows changed cluster since
-    ``memory`` (all of them without one), and the block's new memory.
+    Returns the counts of the block and its new memory. ``moved`` is the number of rows whose cluster changed
+    since ``memory`` (all rows without one).
     """
     memory = _valid_memory(memory or Memory(), fixed)
     level = compiled.core_level()
@@ -61,7 +61,7 @@ def count_nearest(block: Block, fixed: FixedScores) -> Counts:
 
 
 def _valid_memory(memory: Memory, fixed: FixedScores) -> Memory:
-    """What of a memory holds for these scores, whose axis or number of clusters may be new."""
+    """The part of a memory that is valid for these scores: the axis or number of clusters may be new."""
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
     if memory.joined != fixed.joined:
         return Memory(labels=memory.labels, joined=fixed.joined)
@@ -71,7 +71,7 @@ def _valid_memory(memory: Memory, fixed: FixedScores) -> Memory:
 
 
 def _assigned_by_core(block: Block, memory: Memory, fixed: FixedScores, level: str) -> tuple[Counts, Memory]:
-    """Labels and counts by the core, from those of the pass before if there was one."""
+    """Labels and counts by the core, updated from those of the previous pass if there was one."""
     packed = memory.packed or compiled.pack(fixed.coded(block), fixed.axis, fixed.k)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
     if memory.labels is None or memory.counts is None:
@@ -90,7 +90,7 @@ def _assigned_by_core(block: Block, memory: Memory, fixed: FixedScores, level: s
         *into.arrays,
         level,
     )
-    if memory.labels is not None and memory.counts is None:  # the core was told of no labels to compare with
+    if memory.labels is not None and memory.counts is None:  # without labels to compare with
         moved = int((labels != memory.labels).sum())
     counts = Counts(*into.arrays, cost=compiled.join_halves(cost), moved=moved)
     return counts, Memory(labels, counts, packed, fixed.joined)
@@ -115,7 +115,7 @@ def label_rows_above(block: Block, fixed: FixedScores, least: float) -> IntArray
 
 
 def least_costs(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int64
-    """Cost of every row in the cluster where it costs least, in quanta, before any rescaling or root."""
+    """Smallest cost of every row over the clusters, in quanta, before any rescaling or root."""
     level = compiled.core_level()
     if level is None:
         parts = block.cut(ROWS_AT_ONCE)
@@ -126,7 +126,7 @@ def least_costs(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int64
 def _by_core(
     ask: Callable[..., None], block: Block, fixed: FixedScores, level: str, dtype: DTypeLike
 ) -> IntArray:  # (n,)
-    """What the core says of every row."""
+    """Labels and costs of all rows by the core."""
     packed, labels = compiled.pack(fixed.coded(block), fixed.axis, fixed.k), np.empty(len(block), dtype=dtype)
     ask(_tables(packed, fixed), packed.fused, compiled.core_numbers(block), labels, level)
     return labels
@@ -144,13 +144,13 @@ def nearest_costs(block: Block, fixed: FixedScores) -> FloatArray:  # (n,)
 
 
 def summed_exactly(block: Block, step: Callable[..., FloatArray], *args: Any) -> int:
-    """Exact sum of what a step gives for every row; it does not depend on how rows are cut into blocks."""
+    """Exact sum of a step's values over the rows, independent of the division into blocks."""
     values = step(block, *args)
     return int(exact_sums(values, np.zeros(len(values), dtype=np.int64), 1)[0])
 
 
 def _reference_rows(block: Block, fixed: FixedScores) -> tuple[IntArray, IntArray]:
-    """Labels and reported costs of a block, a stretch of rows at a time."""
+    """Labels and reported costs of a block, computed in chunks of rows."""
     labels, costs = [], []
     for part in block.cut(ROWS_AT_ONCE):
         total = distances(part, fixed)
@@ -180,12 +180,12 @@ def summed_deviations(block: Block, fixed: FixedScores, means: FloatArray) -> In
 
 @dataclass(frozen=True, eq=False)
 class SharedMemory:
-    """What a block remembers between soft passes."""
+    """Memory of a block between soft passes."""
 
     leaders: IntArray | None = None  # (n,)
-    shares: IntArray | None = None  # (n, k) int32, where the change of the shares is asked for
-    packed: compiled.PackedCodes | None = None  # what the core prepared of the block's codes
-    owned: _core.Owned | None = None  # rows that one cluster has whole, counted
+    shares: IntArray | None = None  # (n, k) int32, if the change of the shares is requested
+    packed: compiled.PackedCodes | None = None  # the block's codes as prepared by the core
+    owned: _core.Owned | None = None  # counts of rows with a share of 1 in one cluster
     numbers: _core.SoftNumbers | None = None  # the block's numbers as the core reads them
     joined: JoinedAxis | None = None  # how the codes of ``packed`` and ``owned`` were joined
 
@@ -193,10 +193,10 @@ class SharedMemory:
 def share_and_count(
     block: Block, memory: SharedMemory | None, fixed: FixedShares, keep: bool
 ) -> tuple[SharedCounts, SharedMemory]:
-    """Share every row out between the clusters and count by share.
+    """Divide every row among the clusters by share, and count by share.
 
-    With ``keep`` the shares are remembered, and the next pass says how much they changed; an array of rows
-    times clusters, so only for rows that are few.
+    With ``keep`` the shares are stored, and the next pass reports their change; this needs an array of rows
+    times clusters, so it is only for small tables.
     """
     memory = _valid_shared_memory(memory or SharedMemory(), fixed)
     level = compiled.core_level()
@@ -206,7 +206,7 @@ def share_and_count(
 
 
 def _valid_shared_memory(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
-    """What of a memory holds for these costs, whose axis or number of clusters may be new."""
+    """The part of a memory that is valid for these costs: the axis or number of clusters may be new."""
     same = memory.packed is not None and memory.packed.axis == fixed.axis and memory.joined == fixed.joined
     packed, owned = (memory.packed, memory.owned) if same else (None, None)
     if memory.shares is not None and memory.shares.shape[1] != fixed.k:
@@ -241,13 +241,13 @@ def _shared_by_core(
     )
     cost, log, gap, change = map(compiled.join_halves, sums)
     counted = SharedCounts(Counts.from_arrays(into.arrays, cost, moved), log, gap, led, change)
-    # With all rows of a large table their numbers would be in memory twice.
+    # For all rows of a large table, this would hold the numbers in memory twice.
     cache = numbers if keep else None
     return counted, SharedMemory(foremost, shares, packed, owned, cache, fixed.joined)
 
 
 def _as_dtype_of(leaders: IntArray | None, foremost: IntArray) -> IntArray:
-    """Former leaders in the type of the new ones; the largest number they can hold is no cluster."""
+    """Previous foremost clusters in the dtype of the new ones, whose largest value means none."""
     if leaders is None:
         return foremost[:0]
     if leaders.dtype == foremost.dtype:
@@ -286,31 +286,31 @@ class PassReport(NamedTuple):
 
     log_likelihood: float
     moved: int  # rows whose foremost cluster changed
-    clusters: int  # that are foremost in some row
-    change: int  # sum of weight times the absolute changes of the shares; nothing at the first pass
+    clusters: int  # clusters that are foremost in some row
+    change: int  # sum of weight times the absolute changes of the shares; 0 in the first pass
 
 
 class CorePasses:
-    """Passes with two tables, one after the other, in the core.
+    """Consecutive passes with two cost tables in the core.
 
-    A table made in Python, sent out and counted takes longer than a pass over a thousand rows. Here only the
-    report of a pass comes back; ``cluster.grove.em`` makes the same passes on any engine, as their meaning.
+    Building a cost table in Python takes longer than a pass over a thousand rows. Here only a summary of each
+    pass is returned; ``cluster.grove.em`` defines the same passes for any engine.
     """
 
     def __init__(self, passes: _core.SoftPasses, k: int, joined: JoinedAxis, numeric: int) -> None:
         self._passes, self._k, self._joined = passes, k, joined
         self._least: FloatArray = np.empty(joined.axis.length)
         self._number_least: FloatArray = np.empty(numeric)
-        # Counts over all clusters of every place, of all rows and of every number: the same in every pass.
+        # Totals of places, rows and numbers over all clusters, which are the same in every pass.
         self._together: tuple[FloatArray, float, IntArray] | None = None
 
     @property
     def begun(self) -> bool:
-        """True once a pass was made."""
+        """True after the first pass."""
         return self._together is not None
 
     def next(self) -> PassReport | None:
-        """Run the next pass; None if costs may overflow, and no pass was run."""
+        """Run the next pass; returns None, without a pass, if costs may overflow."""
         report = self._passes.next(self._least, self._number_least)
         if report is None:
             return None
@@ -357,10 +357,10 @@ def passes_by_core(
     units: float,
     free_sizes: bool,
 ) -> CorePasses | None:
-    """Passes from some counts; None if rows weigh too much to be counted in this way.
+    """Passes that start from some counts; None if the weights of the rows are too large for it.
 
-    ``packed`` has the block's codes as ``joined`` joins them. ``units`` of the counts make one row; with
-    ``free_sizes`` clusters weigh by their size.
+    ``packed`` has the block's codes as ``joined`` joins them. ``units`` of the counts are one row; with
+    ``free_sizes`` mixing weights follow the sizes.
     """
     level = compiled.core_level()
     if level is None:

@@ -1,4 +1,4 @@
-"""Counts over the rows that meet some conditions: what a branch of a tree needs to know."""
+"""Counts over the rows that satisfy conditions, for the branches of a tree."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block, IntArray
 
 NEVER = np.iinfo(np.int64).max  # a row beyond all others
-Condition: TypeAlias = tuple[int, bool]  # place of a category on the axis without holes; whether rows hold it
+Condition: TypeAlias = tuple[int, bool]  # place of a category; whether rows have it
 
 
 @dataclass(frozen=True, eq=False)
 class BranchCounts:
-    """Weight of the rows of a branch that hold two categories, and of all its rows."""
+    """Co-occurrence counts of a branch, and the weight of its rows."""
 
     together: IntArray  # (V, V) int64
     size: int
@@ -29,7 +29,7 @@ class BranchCounts:
 
 
 def count_branch(block: Block, axis: Axis, conditions: tuple[Condition, ...]) -> BranchCounts:
-    """Counts over the rows of a block that meet all conditions."""
+    """Counts over the rows of a block that satisfy all conditions."""
     met = np.ones(len(block), dtype=bool)
     for place, holds in conditions:
         column = int(axis.base.column_of[place])
@@ -40,7 +40,7 @@ def count_branch(block: Block, axis: Axis, conditions: tuple[Condition, ...]) ->
 
 
 def first_seen(block: Block, axis: Axis) -> IntArray:  # (1, V) int64
-    """First row, as an index into the whole table, that holds each category; NEVER where a block has none."""
+    """First row of the table with each category; NEVER if the block has none."""
     first = np.full(axis.length, NEVER)
     weighty = np.flatnonzero(block.row_weights > 0)
     for column, offset in enumerate(axis.offsets[:-1]):

@@ -1,4 +1,4 @@
-"""The compiled core, where it is installed: whether it is used, and rows laid out as it reads them."""
+"""The compiled core, if installed: whether it is used, and the layout of rows for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.fused import Fused, Groups, pass_groups
 
 try:
-    from catalpa.steps import _core as _core  # the other steps take it from here
+    from catalpa.steps import _core as _core  # imported from here by the other steps
 except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
@@ -31,22 +31,22 @@ class PackedCodes:
 
     axis: Axis  # the axis that the codes were fused on
     groups: Groups
-    # The fused codes, in the core's own memory or where the block keeps them.
+    # The fused codes, in the core's own memory or in the block.
     fused: _core.Fused
-    present: IntArray | None  # (n,) int64; cells of each row that are not left out; None where all are there
+    present: IntArray | None  # (n,) int64; present cells of each row; None if all are
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Travel to another process as None: to fuse the codes again costs less than to send them."""
+        """Pickled as None: fusing the codes again costs less than sending them."""
         return type(None), ()
 
 
 def available() -> bool:
-    """Whether the compiled core can be used; warns, once, where it should be there and is not."""
+    """Whether the compiled core can be used; warns once if it is missing but expected."""
     return core_level() is not None
 
 
 def core_level() -> str | None:
-    """The instruction set to use, None where the reference runs; asked once per call of the core."""
+    """The instruction set to use; None for the reference."""
     level = os.environ.get(CHOICE, "")
     if level.lower() == "numpy":
         return None
@@ -67,14 +67,14 @@ def _warn_slow() -> None:
 
 
 def description() -> str:
-    """Which code runs the passes, in a few words."""
+    """A short description of the code that runs the passes."""
     level = core_level()
     return "NumPy reference" if level is None else f"C++ core ({level})"
 
 
 @cache
 def _level(choice: str) -> str:
-    """The fastest instruction set, unless the environment names another."""
+    """The fastest instruction set, unless the environment variable names another."""
     levels = _core.levels()
     chosen = choice or levels[0]
     for level in levels:
@@ -89,7 +89,7 @@ def _level(choice: str) -> str:
 def pack(block: Block, axis: Axis, k: int) -> PackedCodes:
     """The block's columns fused into groups that suit a table of ``k`` clusters."""
     groups, storage = pass_groups(axis.widths, k, len(block)), block.storage
-    # Rows are kept in groups for any number of clusters. Few allow larger ones: then codes of their own pay.
+    # Stored groups suit any number of clusters. With few clusters, larger groups are faster.
     if (
         isinstance(storage, Fused)
         and storage.widths == tuple(axis.widths)
@@ -114,28 +114,28 @@ def core_groups(axis: Axis, groups: Groups) -> tuple[IntArray, IntArray, IntArra
 
 @lru_cache(maxsize=256)
 def _members_and_starts(groups: Groups) -> tuple[IntArray, IntArray]:
-    """Kept, since every pass asks for those of its table."""
+    """Cached, because every pass needs those of its table."""
     members = np.asarray([column for group in groups for column in group], dtype=np.int64)
     return members, np.cumsum([0, *(len(group) for group in groups)])
 
 
 def core_numbers(block: Block) -> FloatArray:
-    """The block's numbers as the core reads them."""
+    """The block's numbers in the core's layout."""
     return np.ascontiguousarray(block.numbers, dtype=np.float64)
 
 
 def soft_numbers(block: Block) -> _core.SoftNumbers:
-    """The block's numbers as soft passes of the core read them."""
+    """The block's numbers in the layout of the core's soft passes."""
     return _core.SoftNumbers(core_numbers(block))
 
 
 def core_weights(block: Block) -> IntArray:
-    """The block's weights as the core reads them; empty where every row weighs one."""
+    """The block's weights in the core's layout; empty if all are 1."""
     return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
 
 
 def join_halves(halves: Sequence[int]) -> int:
-    """A sum that the core gives as two halves of 128 bits."""
+    """A 128-bit sum from the two halves that the core returns."""
     high, low = halves
     return (high << 64) + low
 
@@ -143,9 +143,9 @@ def join_halves(halves: Sequence[int]) -> int:
 def core_arguments(
     make: Callable[..., CoreTables], packed: PackedCodes, fixed: FixedTable, *arguments: float | IntArray
 ) -> CoreTables:
-    """The core's tables for these groups of columns, made once per pass of what all costs share and ``own``.
+    """The core's tables for these groups of columns, built once per pass.
 
-    Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
+    Two threads may build them at the same time: they are equal, and the later one is stored.
     """
     if packed.groups not in fixed.prepared:
         places = fixed.table, fixed.anchor, *core_groups(fixed.axis, packed.groups)

@@ -1,4 +1,4 @@
-"""What comes back from a pass: counts of categories per cluster, whole or by share; modes; and pairs."""
+"""Results of a pass: counts of categories per cluster, hard or by share; modes; and co-occurrence counts."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
 from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
-SQUARE_BITS = 26  # squares of numbers are kept to 2**-26
+SQUARE_BITS = 26  # resolution of squares of numbers: 2**-26
 NO_VALUES = np.zeros((0, 1), dtype=np.int64)
-# A product of ones and zeros is faster than counting pairs where columns are many and their categories few.
+# For many columns with few categories, a product of 0/1 matrices is faster than counting pairs.
 MANY_COLUMNS, FEW_CATEGORIES = 64, 8
 ONES_AT_ONCE = 1 << 22  # of that product
-CELLS_AT_ONCE = 1 << 17  # of which the places on the axis stay in the cache while they are counted
+CELLS_AT_ONCE = 1 << 17  # whose places on the axis fit into the cache while they are counted
 FULL_SHARE = 1 << 20  # the shares of a row add up to this
-SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number, and times its square, that are left out
+SUM_DROP, SQUARE_DROP = 14, 16  # low bits dropped from share times number, and share times its square
 
 
 def summed_by(keys: IntArray, values: IntArray | None, length: int) -> IntArray:  # (length,) int64
-    """Sum of the integer values (one each where there are none) that have each key.
+    """Sum of the integer values of each key; values default to 1.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def summed_by(keys: IntArray, values: IntArray | None, length: int) -> IntArray:
     if values is None:
         return np.bincount(keys, minlength=length)
     most = max(-int(values.min(initial=0)), int(values.max(initial=0)))
-    if most * len(values) < 2**53:  # then sums in floating point are as exact, and ten times as quick
+    if most * len(values) < 2**53:  # floating-point sums are then exact too, and ten times as fast
         return np.bincount(keys, values, minlength=length).astype(np.int64)
     sums = np.zeros(length, dtype=np.int64)
     np.add.at(sums, keys, values)
@@ -42,7 +42,7 @@ def summed_by(keys: IntArray, values: IntArray | None, length: int) -> IntArray:
 def summed_by_place(
     codes: IntArray, labels: IntArray, k: int, axis: Axis, values: IntArray | None
 ) -> IntArray:  # (k * axis.length, m) int64
-    """Sums of the values (n, m) of rows at each place, cluster by cluster; one each where there are none.
+    """Sums of the values (n, m) of rows at each place and in each cluster; values default to 1.
 
     Examples
     --------
@@ -70,14 +70,14 @@ def summed_by_place(
 class Counts:
     """Sums over rows, per cluster; all integers, so adding is exact in any order."""
 
-    by_category: IntArray  # (k, V) int64; weight of the rows of each cluster that hold each category
+    by_category: IntArray  # (k, V) int64; weight of each cluster's rows with each category
     sizes: IntArray  # (k,) int64; weight of the rows of each cluster
     # sums, squares, seen (k, numeric) int64: sum of the numbers in ticks, sum of their squares in 2**-26,
     # weight of the rows that have one.
     sums: IntArray
     squares: IntArray
     seen: IntArray
-    cost: int  # sum of the rows' costs in quanta; a Python integer, as it may pass 64 bits
+    cost: int  # sum of the rows' costs in quanta; a Python integer, which may exceed 64 bits
     moved: int  # rows whose cluster changed since the pass before
 
     @staticmethod
@@ -132,11 +132,11 @@ class Counts:
 
     @property
     def arrays(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-        """What is counted, in the order of the fields."""
+        """The arrays, in the order of the fields."""
         return self.by_category, self.sizes, self.sums, self.squares, self.seen
 
     def map(self, change: Callable[[IntArray], IntArray]) -> Counts:
-        """The same counts with every array changed; cost and moved rows stay."""
+        """The counts with a function applied to every array; cost and moved rows are unchanged."""
         return Counts.from_arrays([change(part) for part in self.arrays], self.cost, self.moved)
 
     def times(self, factor: float) -> Counts:
@@ -148,7 +148,7 @@ class Counts:
         return self.map(lambda part: part[clusters])
 
     def as_one_cluster(self) -> Counts:
-        """Counts of one cluster that holds the rows of all."""
+        """Counts of all rows as one cluster."""
         return self.map(lambda part: part.sum(axis=0, keepdims=True))
 
     def folded(self, axis: Axis) -> Counts:
@@ -175,7 +175,7 @@ class Counts:
     def means(self) -> FloatArray:
         """Mean of each number in each cluster, (k, numeric), on [0, 1]; 0 without numbers."""
         means = np.zeros(self.sums.shape)
-        if not means.size:  # most tables, and this is asked after every pass
+        if not means.size:  # the usual case, computed after every pass
             return means
         np.divide(self.sums * 2.0**-TICK_BITS, self.seen, out=means, where=self.seen > 0)
         return means
@@ -218,7 +218,7 @@ class SharedCounts:
 
     @staticmethod
     def of(counts: Counts) -> SharedCounts:
-        """Counts by share of which nothing else is known."""
+        """Soft counts without any other sums."""
         return SharedCounts(counts, 0, 0, (counts.sizes > 0).astype(np.int64), 0)
 
     @staticmethod
@@ -242,7 +242,7 @@ class SharedCounts:
 def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None = None) -> IntArray:
     """Most frequent category of each column in each cluster, (k, columns); lowest code on ties.
 
-    Where a cluster has no row with the column, ``fallback`` stands (code 0 without one).
+    ``fallback`` (default: code 0) is used if no row of a cluster has a value in the column.
     """
     modes, most = modes_and_counts(by_category, axis)
     return modes if fallback is None else np.where(most > 0, modes, fallback)
@@ -264,7 +264,7 @@ def modes_and_counts(by_category: IntArray, axis: Axis) -> tuple[IntArray, IntAr
     if by_category.dtype == np.int64 and compiled.available():
         _core.most_frequent(np.ascontiguousarray(by_category), axis.offsets, modes, most)
     elif len(axis.filled):
-        # All columns at once: with many of them a loop would take longer than the pass that counted.
+        # All columns at once: with many columns, a loop would take longer than the pass itself.
         firsts = axis.offsets[axis.filled]
         largest = np.maximum.reduceat(by_category, firsts, axis=1)
         is_most = by_category == largest[:, np.searchsorted(axis.filled, axis.column_of)]
@@ -275,7 +275,7 @@ def modes_and_counts(by_category: IntArray, axis: Axis) -> tuple[IntArray, IntAr
 
 
 def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
-    """Weight of the rows that hold both categories; the diagonal counts each category.
+    """Co-occurrence counts: weight of the rows with both categories; the diagonal counts each category.
 
     Without special places: an ignored missing value co-occurs with nothing.
 
@@ -328,9 +328,9 @@ def binned_axis(axis: Axis, n_numeric: int, n_bins: int) -> Axis:
 
 
 def cooccurrences_with_bins(block: Block, axis: Axis, n_bins: int) -> IntArray:  # (V, V) int64
-    """Weight of the rows that hold both categories, bins of [0, 1] being categories too.
+    """Co-occurrence counts with bins of [0, 1] as categories of the numbers.
 
-    A missing number meets nothing.
+    Missing numbers are not counted.
     """
     wide = binned_axis(axis, block.numbers.shape[1], n_bins).with_special_places
     inside = np.clip(np.floor(np.nan_to_num(block.numbers) * n_bins), 0, n_bins - 1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Steps for rows whose categories have vectors: the rows' own vectors, and how far rows are from others."""
+"""Steps for methods that embed categories: vectors of rows, and distances between rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
-KEPT_BITS = 20  # of a distance: enough to draw by, and sums over 2**32 units of weight stay in 64 bits
+KEPT_BITS = 20  # of a distance: precise enough for sampling; sums over 2**32 units of weight fit 64 bits
 NO_COSTS = np.zeros(0, dtype=np.int64)
 
-# Per block, the rows chosen when it was last looked at, and its rows' least costs by them. Blocks that are
-# read again for every pass are not held by this: a table that does not fit into memory leaves nothing here.
+# Per block: the rows chosen so far, and the distance of its rows to the nearest of them. Weak references, so
+# that blocks read from files can be released after each pass.
 Looked: TypeAlias = MutableMapping[Block, tuple[FixedScores, IntArray]]
 
 
@@ -27,8 +27,8 @@ Looked: TypeAlias = MutableMapping[Block, tuple[FixedScores, IntArray]]
 class TableDistances:
     """Distances that are sums of table entries.
 
-    ``looked`` remembers what was found for the rows chosen before, so that one more row costs one look
-    instead of one for each of them. It changes no result and does not travel.
+    ``looked`` caches the distances to rows chosen before, so that an additional row costs one evaluation. It
+    does not change results and is not sent to other processes.
     """
 
     chosen: FixedScores
@@ -59,13 +59,13 @@ class TableDistances:
 
 
 def _newest(now: FixedScores, before: FixedScores) -> FixedScores | None:
-    """The last row alone, where all others cost what they did before, to the quantum."""
+    """Only the last row, if the costs of all others are unchanged."""
     same = now.shift == before.shift and now.k == before.k + 1 and not now.n_numeric
     same = same and np.array_equal(now.anchor[:-1], before.anchor)
     if not (same and np.array_equal(now.table[:, :-1], before.table)):
         return None
     table, anchor = np.ascontiguousarray(now.table[:, -1:]), now.anchor[-1:]
-    none = now.means[-1:]  # of no columns, like scale and level
+    none = now.means[-1:]  # without columns, like scale and level
     return replace(now, table=table, anchor=anchor, means=none, scale=none, level=none, prepared={})
 
 
@@ -77,7 +77,7 @@ def distances_to_means(
     nearest = np.full(len(block), np.inf)
     for row in chosen:
         nearest = np.minimum(nearest, ((means - row) ** 2).sum(axis=1))
-    # No mean is farther from another than the diagonal of their box.
+    # No distance exceeds the diagonal of the bounding box.
     diagonal = float((np.ptp(vectors, axis=0) ** 2).sum())
     return np.rint(nearest * (2.0**KEPT_BITS / diagonal if diagonal > 0 else 0.0)).astype(np.int64)
 

@@ -1,7 +1,4 @@
-"""The cost table that an engine sends out, in real numbers and in the integers that decide labels.
-
-And what rows cost by it: as integers, and as probabilities where costs are minus logarithms of them.
-"""
+"""Cost tables as real numbers and as the integers that decide labels; costs and probabilities of rows."""
 
 from __future__ import annotations
 
@@ -12,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.arrays import log_sum_exp, weighted_quantiles
 from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, Axis, Block, FloatArray, IntArray
 from catalpa.table.exact import exact_sums
 from catalpa.table.fused import Groups
 from catalpa.table.joined import JoinedAxis
 
-FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
+FINEST_SHIFT = 40  # resolution of distances: 2**-40 ...
 LARGEST = float(np.finfo(np.float64).max)
 ROOM_BITS = 58  # ... or coarser, so that a row's sum, times the columns (a rescaled cost), stays below 2**60
 LEAST_LOG = -745.0  # below it exp is 0
@@ -60,7 +58,7 @@ class Scores:
         power: int = 2,
         root: bool = False,
     ) -> Scores:
-        """Scores with the parts that are not given left at zero."""
+        """Scores with default parts of zero."""
         k = table.shape[1]
         anchor = np.zeros(k) if anchor is None else anchor
         if means is None or not means.size:
@@ -75,7 +73,7 @@ class Scores:
         return int(self.table.shape[1])
 
     def same_as(self, other: Scores) -> bool:
-        """Whether a pass with the other scores would give the same labels, bit for bit."""
+        """Whether a pass with other scores would give exactly the same labels."""
         both = zip(_ARRAYS(self), _ARRAYS(other), strict=True)
         return all(mine is theirs or np.array_equal(mine, theirs) for mine, theirs in both)
 
@@ -96,12 +94,12 @@ class Scores:
 
 
 class FixedTable:
-    """What integer costs of either kind share; a core may keep with them what it made of them."""
+    """Common part of both kinds of integer costs; the core may cache its own tables here."""
 
     axis: Axis
     table: IntArray  # (axis.length, k)
     anchor: IntArray  # (k,)
-    joined: JoinedAxis | None  # how the codes of blocks become those of ``axis``; None if they are
+    joined: JoinedAxis | None  # how codes of blocks are joined for ``axis``; None if they need not be
     prepared: dict[Groups, object]
 
     @property
@@ -109,12 +107,12 @@ class FixedTable:
         return int(self.table.shape[1])
 
     def coded(self, block: Block) -> Block:
-        """The block with the codes that the costs are for."""
+        """The block with codes on the axis of the costs."""
         return block if self.joined is None else self.joined.join(block)
 
     @property
     def number_costs(self) -> tuple[NDArray[Any], ...]:
-        """What the core takes of the costs of numbers, arrays (k, numeric)."""
+        """Costs of numbers for the core, as arrays (k, numeric)."""
         raise NotImplementedError
 
     @property
@@ -160,7 +158,7 @@ class FixedScores(FixedTable):
 
     @property
     def number_limit(self) -> float:
-        """Cap of the numeric part of a row's cost, so that the sum fits 64 bits."""
+        """Limit of the numeric part of a row's cost, so that the sum fits 64 bits."""
         return float(2.0 ** min(_room(self.tie) - self.shift, 1023))  # beyond it there is no number
 
     def with_special_costs(self, costs: FloatArray) -> FixedScores:
@@ -208,7 +206,7 @@ def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
 
 
 def number_costs(numbers: FloatArray, fixed: FixedScores, power: int = 2) -> FloatArray:  # (n, k)
-    """What the numbers of every row cost in every cluster, before any rounding; a missing one nothing."""
+    """Cost of the numbers of every row in every cluster, before rounding; missing numbers cost 0."""
     costs = np.zeros((len(numbers), fixed.k))
     for column in range(fixed.n_numeric):
         away = np.abs(numbers[:, column, None] - fixed.means[None, :, column])
@@ -218,7 +216,7 @@ def number_costs(numbers: FloatArray, fixed: FixedScores, power: int = 2) -> Flo
 
 
 def cell_costs(block: Block, fixed: FixedScores) -> FloatArray:  # (n, columns + numeric, k)
-    """What every cell of every row costs in every cluster; with the anchor it adds up to ``distances``.
+    """Cost of every cell of every row in every cluster; with the anchor, the sum is ``distances``.
 
     Examples
     --------
@@ -242,12 +240,12 @@ def minus_logs(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
 def posterior(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
     """Probability of every cluster given the row."""
     joint = -minus_logs(block, fixed)
-    return np.asarray(np.exp(joint - _log_sum(joint)[:, None]))
+    return np.asarray(np.exp(joint - log_sum_exp(joint)[:, None]))
 
 
 def log_mixture(block: Block, fixed: FixedScores) -> FloatArray:  # (n,)
     """Log density of every row under all clusters together."""
-    return _log_sum(-minus_logs(block, fixed))
+    return log_sum_exp(-minus_logs(block, fixed))
 
 
 def rows_below(block: Block, fixed: FixedScores, least: float) -> NDArray[np.bool_]:  # (n,)
@@ -256,41 +254,33 @@ def rows_below(block: Block, fixed: FixedScores, least: float) -> NDArray[np.boo
 
 
 def density_quartiles(block: Block, fixed: FixedScores) -> tuple[float, float]:
-    """Lower and upper quartile of the rows' log densities, by weight.
+    """Weighted lower and upper quartile of the rows' log densities.
 
-    The smallest that a quarter, and three quarters, of the weight do not exceed.
+    The smallest values that a quarter, and three quarters, of the weight do not exceed.
     """
-    densities = log_mixture(block, fixed)
-    order = np.argsort(densities, kind="stable")
-    below = np.cumsum(block.row_weights[order])
-    low, high = densities[order[np.searchsorted(below, below[-1] * np.array([0.25, 0.75]))]]
+    low, high = weighted_quantiles(log_mixture(block, fixed), block.row_weights, (0.25, 0.75))
     return float(low), float(high)
 
 
 def likelihood_and_entropy(block: Block, fixed: FixedScores) -> NDArray[Any]:  # (2,) Python integers
     """Sums over the rows, by weight: log density, and the entropy of the clusters given the row, in nats.
 
-    They are exact (see ``exact_sums``), so that they do not depend on how rows are cut into blocks.
+    They are exact (see ``exact_sums``) and do not depend on the division into blocks.
     """
     sums = np.zeros(2, dtype=object)
     for part in block.cut(ROWS_AT_ONCE):
         joint = -minus_logs(part, fixed)
-        density = _log_sum(joint)
+        density = log_sum_exp(joint)
         logs = joint - density[:, None]
-        # A cluster of no probability adds no doubt, but 0 times minus infinity would be nan.
+        # A probability of 0 contributes no entropy, but 0 times minus infinity would be nan.
         doubt = -(np.exp(logs) * np.maximum(logs, LEAST_LOG)).sum(axis=1)
         both = np.concatenate([part.row_weights * density, part.row_weights * doubt])
         sums += exact_sums(both, np.repeat(np.arange(2), len(part)), 2)
     return sums
 
 
-def _log_sum(logs: FloatArray) -> FloatArray:  # (n,)
-    highest = logs.max(axis=1)
-    return np.asarray(highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1)))
-
-
 def _room(columns: int) -> int:
-    """Bits that a row's sum may take."""
+    """Bits available for a row's sum."""
     return ROOM_BITS - columns.bit_length()
 
 
@@ -308,7 +298,7 @@ def _shift(scores: Scores, axis: Axis) -> int:
     largest = 0.0
     if len(axis.filled):
         by_place = np.abs(scores.table).max(axis=1, initial=0.0)
-        # Added one by one: NumPy adds in an order of its own, and the last bit may decide the shift.
+        # Added one by one: NumPy's order of addition may change the last bit, which may change the shift.
         largest = sum(np.maximum.reduceat(by_place, axis.base.offsets[axis.filled]).tolist())
     largest += float(np.abs(scores.anchor).max(initial=0.0))
     if scores.means.size:

@@ -1,4 +1,4 @@
-"""Steps that look for particular rows: by position, the nearest, the densest, the farthest."""
+"""Steps that search for rows: at positions, the nearest, the densest, the farthest."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-# How far each row of a block is from the nearest of some rows, in whole numbers.
+# Distance of each row of a block to the nearest of some rows, as integers.
 Away: TypeAlias = Callable[[Block], IntArray]  # (n,) int64
 ARRAYS = ("keys", "index", "codes", "numbers")  # of FoundRows, with an entry for every row
 
 
 @dataclass(frozen=True, eq=False)
 class BestRows:
-    """Rows that were found, best first: largest key, then lowest row; at most ``limit`` of them."""
+    """Up to ``limit`` rows, best first: largest key, then lowest row."""
 
     keys: IntArray  # (found,) int64
-    index: IntArray  # (found,) row in the whole table
+    index: IntArray  # (rows,) position in the whole table
     codes: IntArray  # (found, columns)
     numbers: FloatArray  # (found, numeric)
     limit: int
 
     @classmethod
     def of(cls, block: Block, rows: IntArray, keys: IntArray, limit: int) -> BestRows:
-        """Rows of a block, by where they are in it."""
+        """Rows of a block, by their places in it."""
         part = block.take(rows)
         return cls(keys, rows + block.start, part.codes, part.numbers, limit)
 
@@ -41,7 +41,7 @@ class BestRows:
         return self.followed_by(other).best()
 
     def followed_by(self, other: BestRows) -> BestRows:
-        """These rows and behind them the others, as they are."""
+        """These rows followed by the others."""
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in ARRAYS}
         joined: dict[str, Any] = {name: np.concatenate(pair) for name, pair in pairs.items()}
         return replace(self, **joined)
@@ -51,11 +51,11 @@ class BestRows:
         return replace(self, **{name: getattr(self, name)[rows] for name in ARRAYS})
 
     def best(self) -> BestRows:
-        """The first ``limit`` rows in order, of equal rows only the first."""
+        """The first ``limit`` distinct rows in order."""
         return self.take(np.lexsort((self.index, -self.keys)).tolist()).distinct(self.limit)
 
     def distinct(self, most: int) -> BestRows:
-        """The first rows as they stand, of equal rows only the first."""
+        """The first distinct rows, without sorting."""
         rows = zip(_bytes_of(self.codes), _bytes_of(self.numbers), strict=True)
         first: dict[tuple[bytes, bytes], int] = {}
         for at, row in enumerate(rows):
@@ -70,10 +70,10 @@ def _bytes_of(rows: NDArray[Any]) -> list[bytes]:
 
 
 def best_rows(block: Block, keys: IntArray, limit: int) -> BestRows:
-    """Up to ``limit`` distinct rows of the block with the largest keys (int64); weightless rows never."""
+    """Up to ``limit`` distinct rows of the block with the largest keys (int64), without rows of weight 0."""
     usable = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights > 0)
     keys = keys[usable]
-    # Equal rows collapse below, so a few more than the limit are taken before.
+    # Equal rows are merged below, so take a few more than the limit.
     size = min(len(usable), 4 * limit)
     while True:
         first = _largest(keys, size)
@@ -84,7 +84,7 @@ def best_rows(block: Block, keys: IntArray, limit: int) -> BestRows:
 
 
 def _largest(keys: IntArray, size: int) -> IntArray:  # (size,)
-    """Places of the largest keys, largest first, equal ones in their order; few are sorted to find them."""
+    """Places of the largest keys, largest first, ties in order; only a few are sorted."""
     some = np.arange(len(keys))
     if 0 < size < len(keys):
         some = np.flatnonzero(keys >= np.partition(keys, len(keys) - size)[len(keys) - size])
@@ -97,12 +97,12 @@ def farthest_rows(block: Block, fixed: FixedScores, limit: int) -> BestRows:
 
 
 def distinct_rows(block: Block, limit: int) -> BestRows:
-    """The first distinct rows, at most ``limit``: enough to know whether there are that many."""
+    """The first distinct rows, at most ``limit``."""
     return best_rows(block, np.zeros(len(block), dtype=np.int64), limit)
 
 
 def block_length(block: Block, away: Away | None = None) -> IntArray:  # (1, 2) int64
-    """First row of the block, and how long its rows are together on the line of :func:`pick_rows`."""
+    """First row of the block, and the sum of its rows' weights times distances for :func:`pick_rows`."""
     return np.array([[block.start, _lengths(block, away).sum()]], dtype=np.int64)
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.table.fused import Fused, code_dtype
+from catalpa.arrays import code_dtype
+from catalpa.table.fused import Fused
 
 IntArray: TypeAlias = NDArray[Any]  # any integer dtype, given where it matters
 FloatArray: TypeAlias = NDArray[np.float64]

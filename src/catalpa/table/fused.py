@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from catalpa.arrays import code_dtype
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]  # the columns of each group; the last turns fastest
 
@@ -21,15 +23,6 @@ PLACE_COST = 60  # look-ups that take as long as filling one entry of the fused 
 MANY_ROWS = 1 << 16  # below this, the saved memory does not pay for unfusing
 ROWS_BEHIND = 8  # the core reads this many rows at a time
 ROWS_AT_ONCE = 8192  # fused or unfused at a time, to stay in the cache
-
-
-@cache
-def code_dtype(largest_width: int) -> np.dtype[Any]:
-    """Smallest unsigned dtype for the codes 0 .. largest_width - 1."""
-    for kind in (np.uint8, np.uint16, np.uint32):
-        if largest_width <= np.iinfo(kind).max + 1:
-            return np.dtype(kind)
-    raise OverflowError(f"A column with {largest_width} categories is more than codes can hold.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.arrays import code_dtype
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
-from catalpa.table.fused import code_dtype
 
 
 @dataclass(frozen=True)

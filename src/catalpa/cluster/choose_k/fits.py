@@ -116,7 +116,7 @@ def choose_k(
         agreement = SampleAgreement(model, fits.problem)
         numbers = [k for k in ks if k in fits.costs]
         if not numbers:
-            raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
+            raise ParameterError(f"The table has fewer than {ks[0]} distinct rows, the start of k_range.")
         choice = fits.rule(agreement.of) if fits.rule is not None else None
         if repeats:
             for k in numbers:
@@ -127,9 +127,9 @@ def choose_k(
         verdict = verdict_of(fitted, *model._joins(fitted))
     records = [line.to_dict() for line in lines]
     frame = frame_of_lines(table.library, records, records[0])
-    crossings = [fits.crosstab(few, more) for few, more in itertools.pairwise(line.k for line in lines)]
+    cross_tables = [fits.crosstab(few, more) for few, more in itertools.pairwise(line.k for line in lines)]
     levels = None if choice is None else choice.levels
-    return KChoice(k, verdict, reason, levels, frame, type(model).__name__, tuple(crossings), tuple(lines))
+    return KChoice(k, verdict, reason, levels, frame, type(model).__name__, tuple(cross_tables), tuple(lines))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
     names = model.get_params(deep=False)
     if "n_clusters" not in names:
         raise ParameterError(
-            f"{type(model).__name__} finds the number of clusters itself: fit it, and read n_clusters_."
+            f"{type(model).__name__} determines the number of clusters itself: fit it, and read n_clusters_."
         )
     if "random_state" in names and names["random_state"] is None:
         model.set_params(random_state=seed(state))

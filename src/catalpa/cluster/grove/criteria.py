@@ -19,7 +19,7 @@ from catalpa.table.exact import as_floats
 
 @dataclass(frozen=True)
 class Criteria:
-    """The likelihood of rows under a mixture, and what follows from it; less is better of the criteria."""
+    """The likelihood of rows under a mixture, and information criteria; smaller criteria are better."""
 
     log_likelihood: float
     parameters: int
@@ -42,21 +42,21 @@ class Criteria:
         return self.bic + 2.0 * self.doubt
 
     def entropy(self, k: int) -> float:
-        """1 if every row is certain, 0 if nothing is known of any; nan for a single cluster."""
+        """Relative entropy: 1 for probabilities of 0 and 1, 0 for equal ones; nan for one cluster."""
         return 1.0 - self.doubt / (self.rows * math.log(k)) if k > 1 else math.nan
 
 
 def criteria(mixture: Mixture, scores: Scores, engine: Engine, units: float) -> Criteria:
-    """Criteria of a mixture on the rows of an engine, whose weight of 1 is so many units."""
+    """Criteria of a mixture on the rows of an engine; a weight of 1 is ``units_per_weight`` units."""
     density, doubt = as_floats(engine.total(likelihood_and_entropy, to_fixed_point(scores, engine.axis)))
-    # Costs leave the constant of the normal density out, since it is the same in every cluster.
+    # Costs omit the constant of the normal density, which is the same in every cluster.
     constant = 0.5 * math.log(2.0 * math.pi) * float(engine.total(_numbers_seen))
     weight = weight_of_unit(units)
     return Criteria(
         float(density - constant) * weight,
         free_parameters(mixture, scores.k),
         float(engine.total(_row_weights)) * weight,
-        # Rounding may leave a trace below 0 if no row is in doubt.
+        # Rounding can give a small negative value if all membership probabilities are 0 or 1.
         max(float(doubt), 0.0) * weight,
     )
 
@@ -84,7 +84,7 @@ def _row_weights(block: Block) -> FloatArray:
 
 
 class CriteriaMixin:
-    """The part of Grove that has the criteria of scikit-learn's GaussianMixture."""
+    """Information criteria of Grove, named as in scikit-learn's GaussianMixture."""
 
     _fitted: Fitted
 

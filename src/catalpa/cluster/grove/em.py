@@ -1,4 +1,4 @@
-"""EM over rows: costs go out, soft counts come back, until the responsibilities hardly change."""
+"""The EM iterations: costs are sent to the rows, soft counts come back, until responsibilities converge."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Block
 
-TIE = 1e-6  # relative difference of evidence up to which the earlier fit is kept
+TIE = 1e-6  # relative difference of evidence below which the earlier fit wins
 ALL_ROWS_PASSES = 5
 
 
@@ -40,10 +40,10 @@ class MixtureFit:
     shared: SharedCounts
     evidence: float
     history: tuple[Pass, ...] = ()
-    complete: bool = True  # False if some cluster is the most probable one of no row
+    complete: bool = True  # False if a cluster is not the most probable one of any row
 
     def better_than(self, other: MixtureFit) -> bool:
-        """True if this fit has more evidence; a fit without empty clusters is better than one with some."""
+        """True if this fit has more evidence. A fit without empty clusters beats one with empty clusters."""
         if self.complete != other.complete:
             return self.complete
         return self.evidence > other.evidence + TIE * abs(other.evidence)
@@ -68,7 +68,7 @@ class EnginePasses:
     # Costs of the next pass: one table, or a second, leave-one-out one.
     tables: Callable[[SharedCounts], Sequence[Scores]]
     shared: SharedCounts
-    keep: bool  # whether the responsibilities are kept, to measure how much they change
+    keep: bool  # whether responsibilities are stored, to measure how much they change
 
     def next(self) -> PassReport:
         first, *second = self.tables(self.shared)
@@ -81,7 +81,7 @@ class EnginePasses:
 
 @dataclass(eq=False)
 class CoreOrEngine:
-    """Passes that stay in the core, and go on with an engine once costs do not fit its integers."""
+    """Passes in the core; an engine takes over if the costs no longer fit the core's integers."""
 
     core: CorePasses | None
     engine: EnginePasses
@@ -103,7 +103,7 @@ class CoreOrEngine:
 
 @dataclass(frozen=True, eq=False)
 class SearchRows:
-    """The rows of the search for one run at a time, since an engine keeps the responsibilities of one run."""
+    """The rows of the search for one run: an engine stores the responsibilities of a single run."""
 
     block: Block
     engine: Engine
@@ -136,7 +136,7 @@ def iterate(
     """At most ``most`` passes, fewer if the responsibilities change by less than ``tolerance``.
 
     ``tolerance`` is the mean over rows of the summed absolute changes. ``before`` are the passes that led
-    here; they come first in the history. The evidence is left to ``judged``.
+    here; they come first in the history. The evidence is computed later, by ``with_evidence``.
     """
     history = list(before)
     for number in range(most):
@@ -170,9 +170,9 @@ def on_all_rows(engine: Engine, fit: MixtureFit) -> MixtureFit:
 
 
 def hard_counts(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> tuple[Counts, SharedCounts]:
-    """Counts of an engine's rows, each in its most probable cluster; and the same as responsibilities.
+    """Counts with every row in its most probable cluster, as hard and as soft counts.
 
-    With ``keep`` the engine keeps what it prepared of its rows, and must have no soft passes.
+    With ``keep`` the engine stores its prepared rows, and must not run soft passes.
     """
     fixed = to_fixed_point(fit.mixture.scores(fit.shared), engine.axis)
     counts = engine.sweep(assign_and_count, fixed) if keep else engine.total(count_nearest, fixed)

@@ -1,4 +1,4 @@
-"""How far sizes, shares and means of clusters might have come out differently: the bootstrap."""
+"""Bootstrap standard errors and intervals of the sizes, shares and means of clusters."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from catalpa.cluster.grove.em import MixtureFit, hard_counts, plain_passes
 from catalpa.cluster.grove.levels import mixture_of, weighted_engine
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.estimator.attributes import frame_in, profile_of
+from catalpa.estimator.intervals import Intervals
 from catalpa.estimator.parameters import between, check_parameters, integer, rules
 from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.explain.formatting import category_names
@@ -23,42 +24,13 @@ from catalpa.steps.counts import FULL_SHARE, Counts, SharedCounts
 from catalpa.steps.scores import to_fixed_point
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
-BOOTSTRAP_ROWS = 20_000  # of a larger table as many random rows are resampled, and errors scaled
+BOOTSTRAP_ROWS = 20_000  # larger tables are represented by that many random rows; errors are scaled
 BOOTSTRAP_PASSES = 10  # EM iterations from the fitted model on every resample
 FIGURES = ("se", "low", "high")
 
 
-@dataclass(frozen=True, eq=False)
-class Intervals:
-    """Standard errors and intervals of a fitted model.
-
-    Attributes
-    ----------
-    sizes : frame of the table's library
-        A row per cluster: ``cluster``, ``name``, ``share`` of all rows, its standard error ``se``, the
-        interval from ``low`` to ``high``, and ``kept``: the mean share of the cluster's rows that a resample
-        puts into it too.
-    profiles : frame of the table's library
-        ``profiles_`` with ``se``, ``low`` and ``high`` of every share, and of the mean of a number.
-    level : float
-        Confidence level.
-    n_boot : int
-        Number of resamples.
-    """
-
-    sizes: Any
-    profiles: Any
-    level: float
-    n_boot: int
-
-    def __repr__(self) -> str:
-        return f"Intervals({self.level:.0%} from {self.n_boot} resamples: .sizes, .profiles)".replace(
-            "%", " %"
-        )
-
-
 class IntervalsMixin:
-    """The part of Grove that knows standard errors."""
+    """Standard errors and intervals of Grove."""
 
     _fitted: Fitted
 
@@ -74,14 +46,14 @@ class IntervalsMixin:
         """Bootstrap standard errors and intervals of sizes, shares and means.
 
         The rows are resampled with replacement ``n_boot`` times. Ten EM iterations from the fitted model
-        follow on every resample; prior, tied columns and the number of clusters are held. An interval goes
-        between quantiles of the deviations from the same iterations on all rows, around the fitted figure.
+        follow on every resample; prior strength, tied columns and the number of clusters stay fixed.
+        An interval is the fitted value plus quantiles of the deviations from the same iterations on all rows.
 
-        Starting from the fitted model keeps the clusters in their order, so labels do not switch. It also
-        means that the intervals describe the sampling of the rows for these clusters. They do not say
-        whether another sample would show other clusters: see ``verdict_`` for that. A low ``kept`` in
-        ``sizes`` says that a cluster changed its nature in the resamples, so that its intervals mean little.
-        Intervals of shares near 0 or 1 tend to be too narrow, as those of any percentile bootstrap.
+        Starting from the fitted model keeps the clusters in their order, so labels do not switch. The
+        intervals therefore describe sampling error given these clusters. Whether another sample would give
+        other clusters is a different question: see ``verdict_``. If ``kept`` in ``sizes`` is low, the cluster
+        changed in the resamples, and its intervals mean little. Intervals of shares near 0 or 1 tend to be
+        too narrow, as usual for a percentile bootstrap.
 
         Parameters
         ----------
@@ -126,7 +98,7 @@ class IntervalsMixin:
 
 @dataclass(frozen=True, eq=False)
 class _Figures:
-    """What one fit says: sizes (k,), shares (k, V), means (k, numeric) and kept rows (k,)."""
+    """Estimates of one fit: sizes (k,), shares (k, V), means (k, numeric), stability (k,)."""
 
     sizes: FloatArray
     shares: FloatArray  # nan if no row of the cluster has the column
@@ -137,7 +109,7 @@ class _Figures:
 def _bootstrap(
     fitted: Fitted, block: Block, axis: Axis, units: float, n_boot: int, seed: int, threads: int
 ) -> list[_Figures]:
-    """Figures of all rows, then those of every resample."""
+    """Estimates from all rows, followed by those of every resample."""
     n, row_weights = len(block), block.row_weights
     labels = label_rows(block, to_fixed_point(fitted.outcome.scores, axis))
 
@@ -153,17 +125,17 @@ def _bootstrap(
 
 
 def _nothing() -> None:
-    """Single resamples are not reported."""
+    """No progress report for single resamples."""
 
 
 def _refitted(
     fitted: Fitted, block: Block, axis: Axis, units: float, labels: IntArray, weights: IntArray
 ) -> _Figures:
-    """Figures after EM from the fitted model on some weights of the rows."""
+    """Estimates after EM with other weights of the rows, starting from the fitted model."""
     there = block.take(np.flatnonzero(block.row_weights > 0))
     soft = fitted.outcome.soft
     assert soft is not None
-    # The counts of the fit, as those of as many rows as are here.
+    # The counts of the fit, scaled to the number of rows here.
     scale = float(there.row_weights.sum()) * FULL_SHARE / float(soft.sizes.sum())
     mixture = replace(mixture_of(fitted), units=FULL_SHARE * units)
     engine = LocalEngine(Rows(axis, [there]))
@@ -215,7 +187,7 @@ def _intervals(
     columns["kept"] = np.mean([one.stability for one in others], axis=0).tolist()
     of_shares = around("shares", _shares(counts, schema.axis), 0.0, 1.0)
     errors, *ends = around("means", _means(counts), -np.inf, np.inf)
-    # A standard error is a length on the grid, an end a place.
+    # A standard error is scaled to original units; an end is scaled and shifted.
     of_means = [errors * 2.0 * schema.scaling.half_span, *(schema.scaling.restore(end) for end in ends)]
     bounds: dict[tuple[int, str, str | None], list[float]] = {}
     for column, part in zip(schema.categorical, schema.axis.slices(), strict=True):

@@ -1,7 +1,7 @@
 """Coarser and finer: clusters of a fitted model merged, or one of them split.
 
 A merged cluster has the sum of the soft counts of its parts, and the parts of a split cluster have soft
-counts of their own. In both cases the result is an ordinary mixture, which can do all that a fitted one can.
+counts of their own. In both cases the result is an ordinary mixture with all methods of a fitted model.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from catalpa.table.weights import MOST_UNITS, check_weight_name, column_weights,
 if TYPE_CHECKING:
     from catalpa.cluster.grove.estimator import Grove
 
-SPLIT_ROWS = 100_000  # that a cluster is split by, where a table is not in memory
+SPLIT_ROWS = 100_000  # by which a cluster is split if the table is not in memory
 PARTS_OF_A_ROW = 1 << 6  # a row counts inside a cluster by its membership probability, in such parts
 
 
 class LevelsMixin:
-    """The part of Grove that makes coarser and finer models of a fitted one."""
+    """Coarser and finer models from a fitted Grove."""
 
     _fitted: Fitted
     cluster_names_: list[str]
@@ -55,8 +55,8 @@ class LevelsMixin:
     def tree_(self) -> MergeTree:
         """Which clusters differ least: all clusters merged two at a time, down to one.
 
-        Each time the two clusters are merged whose merge loses least evidence. The tree is made from what the
-        model keeps; no rows are needed. ``catalpa.plot.merge_tree`` draws it.
+        Each time the two clusters are merged whose merge loses least evidence. The tree is computed from the
+        model alone; no rows are needed. ``catalpa.plot.merge_tree`` draws it.
 
         Examples
         --------
@@ -76,23 +76,22 @@ class LevelsMixin:
 
         The shares of a merged cluster are estimated again from the counts of its parts, so the result is an
         ordinary model: ``predict``, ``predict_proba``, SQL, ONNX and the model file work, and labels are the
-        most probable of the ``k`` clusters. A row that was between two clusters may therefore go to another
-        one than its part went to. Merged clusters win rows by their size, also where ``sizes_`` was "equal".
+        most probable of the ``k`` clusters. A row between two clusters may therefore get a cluster that does
+        not contain its former one. Larger merged clusters attract more rows, even if ``sizes_`` was "equal".
 
-        A merged cluster has the number of its lowest part, and the clusters after it move up. It is called
-        by the names of its parts if all of them have one.
+        A merged cluster takes the lowest number of its parts, and later clusters are renumbered. Its name
+        joins the names of its parts if all of them have one.
 
         Parameters
         ----------
         k : int
             Number of clusters, at most ``n_clusters_``.
         X : table, optional
-            The table of the fit. With it the model has ``labels_``, ``evidence_``, ``gain_``, ``certainty_``
-            and quartiles, and ``cluster_sizes_`` and profiles are those of its own labels. Without it these
-            are unknown (nan), sizes and profiles are sums of the parts', and ``outlier_scores`` allow for
-            the evidence that the merges lose.
-        sample_weight : str or array-like (n,), optional
-            Weight of each row of ``X``, as at fit.
+            The table of the fit. With it, the model has ``labels_``, ``evidence_``, ``gain_``, ``certainty_``
+            and quartiles, and sizes and profiles are computed from its labels. Without it they are unknown
+            (nan), sizes and profiles are sums over the parts, and ``outlier_scores`` are corrected for the
+            evidence lost by the merges. sample_weight : str or array-like (n,), optional Weight of each row
+            of ``X``, as at fit.
 
         Returns
         -------
@@ -154,23 +153,22 @@ class LevelsMixin:
     def split(
         self, cluster: int | str, X: Any, n_clusters: int | str = "auto", *, sample_weight: Any = None
     ) -> Self:
-        """A finer model: clusters sought inside one cluster.
+        """A finer model: one cluster is clustered again, and its parts replace it.
 
-        Every row counts by its membership probability in the cluster. The parts take the place of the
-        cluster in the mixture, so the result is an ordinary model, in which ``predict``, ``predict_proba``,
-        SQL, ONNX and the model file work. The first part keeps the number of the cluster, the others come
-        after all clusters, and all other clusters keep their numbers. Parts are named after the cluster:
-        "3a", "3b", or "fish a", "fish b".
+        Every row counts by its membership probability in the cluster. The parts replace the cluster in the
+        mixture, so the result is an ordinary model: ``predict``, ``predict_proba``, SQL, ONNX and the model
+        file work. The first part keeps the cluster's number, the others get new numbers at the end, and all
+        other clusters keep theirs. Parts are named after the cluster: "3a", "3b", or "fish a", "fish b".
 
-        The membership probabilities of the parts add up to nearly that of the cluster before; rows on a
-        border move towards parts that describe them better.
+        The membership probabilities of the parts add up to nearly that of the former cluster; rows at a
+        border move towards the part that fits them better.
 
         Parameters
         ----------
         cluster : int or str
             Number or name of a cluster.
         X : table
-            The table of the fit. Of a table that is not in memory, 100 000 rows are looked at.
+            The table of the fit. Of a table that is not in memory, 100,000 random rows are used.
         n_clusters : int or "auto", default="auto"
             Number of parts. "auto" chooses it as ``Grove("auto")`` does; if it finds no parts, the model is
             returned with a ``NoStructureWarning``.
@@ -213,7 +211,7 @@ class LevelsMixin:
         return model  # type: ignore[no-any-return]
 
     def _counted_on(self, X: Any, sample_weight: Any, before: Fitted) -> Self:
-        """The same model with labels, sizes, profiles and evidence on the rows of a table."""
+        """The model with labels, sizes, profiles and evidence computed on a table."""
         model: Any = self
         engine, units = weighted_engine(model, X, sample_weight)
         problem = replace(model._problem_of(engine), units_per_weight=units)
@@ -226,31 +224,31 @@ class LevelsMixin:
 
 
 def cluster_number(cluster: Any, names: Sequence[str]) -> int:
-    """The number of a cluster that is given by its number or name."""
+    """Number of a cluster, given its number or name."""
     if isinstance(cluster, str) and cluster in names:
         return names.index(cluster)
     if integer(0, len(names) - 1).allows(cluster):
         return int(cluster)
     raise UnknownCluster(
-        f"{cluster!r} is no cluster of this model. Its clusters are 0 to {len(names) - 1}, called "
+        f"{cluster!r} is not a cluster of this model. Its clusters are 0 to {len(names) - 1}, called "
         f"{list(names)}."
     )
 
 
 def mixture_of(fitted: Fitted) -> Mixture:
-    """The mixture of a fitted model, for its soft counts."""
+    """Mixture of a fitted model."""
     outcome = fitted.outcome
     return Mixture.of_fit(fitted.schema, _soft_counts(fitted), outcome.shared, outcome.facts)
 
 
 def _soft_counts(fitted: Fitted) -> Counts:
     soft = fitted.outcome.soft
-    assert soft is not None  # every fit of Grove keeps them
+    assert soft is not None  # every fit of Grove has them
     return soft
 
 
 def merged(fitted: Fitted, groups: Sequence[tuple[int, ...]], loss: float) -> Fitted:
-    """What is kept of a fit after clusters were merged; ``loss`` is the evidence that this loses, in nats."""
+    """Fitted state after clusters were merged; ``loss`` is the evidence lost, in nats."""
     outcome, soft = fitted.outcome, _soft_counts(fitted)
     if len(groups) == outcome.k:
         return fitted
@@ -259,7 +257,7 @@ def merged(fitted: Fitted, groups: Sequence[tuple[int, ...]], loss: float) -> Fi
     facts |= {name: facts[name] - lower for name in ("density_low", "density_high")}
     quartiles = np.full(
         (len(groups), *fitted.quartiles.shape[1:]), np.nan
-    )  # of several parts they are not known
+    )  # unknown if a cluster has several parts
     for at, group in enumerate(groups):
         if len(group) == 1:
             quartiles[at] = fitted.quartiles[group[0]]
@@ -281,7 +279,7 @@ def _merged_name(group: tuple[int, ...], names: Mapping[int, str]) -> str | None
 def _with_clusters(
     fitted: Fitted, facts: Mapping[str, float], soft: Counts, counts: Counts, names: Mapping[int, str]
 ) -> Fitted:
-    """A fit with other clusters, of which the soft counts and the counts of labels are given."""
+    """Fitted state with other clusters, given their soft counts and counts of labels."""
     past, schema = fitted.outcome, fitted.schema
     facts = {**facts, "free_sizes": 1.0, **dict.fromkeys(("evidence", "gain", "certainty"), math.nan)}
     arrays = dict(past.shared)
@@ -306,7 +304,7 @@ def _with_clusters(
 
 
 def split(fitted: Fitted, cluster: int, parts: Counts) -> Fitted:
-    """What is kept of a fit after one cluster was replaced by parts, with these soft counts."""
+    """Fitted state after one cluster was replaced by parts with these soft counts."""
     outcome, soft = fitted.outcome, _soft_counts(fitted)
     k, scale = soft.k, float(soft.sizes[cluster]) / float(parts.sizes.sum())
     places = np.array([cluster, *range(k, k + parts.k - 1)])
@@ -325,15 +323,12 @@ def split(fitted: Fitted, cluster: int, parts: Counts) -> Fitted:
         for place, end in zip(places, ends, strict=True)
     }
     blank = np.full((finer.k, *fitted.quartiles.shape[1:]), np.nan)
-    # Replaced once the rows are labelled; a cluster without rows could not be kept in a file.
+    # Replaced once the rows are labelled; a model file cannot contain a cluster without rows.
     return _with_clusters(replace(fitted, quartiles=blank), outcome.facts, finer, finer, names)
 
 
 def weighted_engine(model: Any, X: Any, sample_weight: Any) -> tuple[Engine, float]:
-    """The rows of a table with weights, in units, and the units that make a weight of 1.
-
-    Weights are an array, or the name of a column wherever the rows are.
-    """
+    """The weighted rows of a table (by an array or a column's name), and the units per weight of 1."""
     if sample_weight is None:
         return model._engine(X), 1.0
     source = opener_for(X)
@@ -362,7 +357,7 @@ def _with_units(rows: Rows, units: IntArray | None) -> LocalEngine:
 
 
 def _on_rows(fitted: Fitted, problem: Problem, before: Fitted) -> Fitted:
-    """What is kept of a fit, with counts of labels and evidence on the rows of a table."""
+    """Fitted state with counts of labels and evidence computed on a table."""
     outcome, mixture = fitted.outcome, mixture_of(fitted)
     engine, units = problem.engine, problem.units_per_weight
     counts, _ = hard_counts(engine, MixtureFit(mixture, SharedCounts.of(_soft_counts(fitted)), 0.0))
@@ -387,7 +382,7 @@ def _on_rows(fitted: Fitted, problem: Problem, before: Fitted) -> Fitted:
         "density_high": high,
     }
     outcome = replace(outcome, counts=counts, facts=facts, cost=-fit.evidence)
-    there = np.flatnonzero(counts.sizes > 0).tolist()  # a part may be the most probable one of no row
+    there = np.flatnonzero(counts.sizes > 0).tolist()  # a part may not be the most probable one of any row
     names = {at: fitted.names[cluster] for at, cluster in enumerate(there) if cluster in fitted.names}
     outcome, quartiles = outcome.without_empty(), fitted.quartiles[there]
     return replace(

@@ -1,6 +1,6 @@
 """Which clusters differ least: the tree in which clusters are merged two at a time.
 
-Soft counts are all it needs, so it is the same on every engine and can be made from a model file.
+It needs only the soft counts, so it is the same on every engine and works with a model file.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ PAIRS_AT_ONCE = 1 << 22  # joint shares of tied columns that are scaled together
 def merge_tree(mixture: Mixture, counts: Counts, gain: float = np.nan) -> MergeTree:
     """The merge tree of clusters with these soft counts.
 
-    What a merge loses is the difference in log marginal likelihood of categories, numbers and sizes, with
-    the centre that clusters are shrunk towards held. Clusters that share rows lose less than nothing by
-    the sizes, as the entropy of the responsibilities is left out. Columns that are common to all clusters
-    lose nothing. A tied column loses what its category given that of its parent loses: its own evidence, and
-    what the lift, held too, gains in each cluster for the pairs that the cluster expects. So a copy of a
-    column adds little to what the column itself loses.
+    The loss of a merge is the difference in log marginal likelihood of categories, numbers and sizes; the
+    centre that clusters are shrunk towards stays fixed. The entropy of the responsibilities is omitted, so
+    overlapping clusters have a negative loss in the sizes. Columns that are common to all clusters have no
+    loss. The loss of a tied column is that of its category given its parent's: its own evidence, plus the
+    gain of the lift (fixed too) for the pairs expected in each cluster. A copy of a column therefore adds
+    little to the loss.
 
     ``gain`` is the evidence of the clusters over a single one, in nats.
     """
@@ -63,18 +63,18 @@ def _plus(one: Counts, other: Counts) -> Counts:
 
 
 def _size_price(rows: float, k: int) -> float:
-    """What one cluster fewer gains in the probability of the sizes, whatever the sizes are."""
+    """Gain in the probability of the sizes from having one cluster fewer."""
     ends = log_gamma(np.array([rows + k / 2.0, k / 2.0, rows + (k - 1) / 2.0, (k - 1) / 2.0]))
     return float((ends[0] - ends[1]) - (ends[2] - ends[3]))
 
 
 @dataclass(frozen=True, eq=False)
 class _Nodes:
-    """Evidence of single clusters and of merged ones, with everything that clusters share held."""
+    """Evidence of single and merged clusters; everything that clusters share stays fixed."""
 
     mixture: Mixture
     centre: FloatArray  # (V,)
-    missing: dict[int, FloatArray]  # centre of the indicator of every numeric column that has one
+    missing: dict[int, FloatArray]  # centres of the missing-value indicators
 
     @staticmethod
     def of(mixture: Mixture, counts: Counts) -> _Nodes:
@@ -96,7 +96,7 @@ class _Nodes:
         return self.evidence(Counts.from_arrays(arrays))
 
     def evidence(self, counts: Counts) -> FloatArray:  # (k,)
-        """Log marginal likelihood of the rows of each cluster, and of as many rows being in it."""
+        """Log marginal likelihood of the rows and of the size of each cluster."""
         mixture = self.mixture
         categorical, sizes = mixture.categorical, counts.sizes / mixture.units
         cells, known = categorical.rows(counts)
@@ -122,7 +122,7 @@ class _Nodes:
         return np.asarray(value)
 
     def _of_ties(self, cells: FloatArray, known: FloatArray) -> FloatArray:  # (k,)
-        """What the lift gains in each cluster, for the pairs that it expects."""
+        """Gain of the lift in each cluster, for its expected pairs."""
         forest, mixture = self.mixture.forest, self.mixture
         assert forest is not None
         joined, places = forest.tied.joined, list(forest.tied.joined.plain.slices())

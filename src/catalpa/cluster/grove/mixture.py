@@ -34,10 +34,10 @@ from catalpa.table.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """The distribution of every column in the whole table, towards which clusters are shrunk."""
+    """Distribution of every column in the whole table; clusters are shrunk towards it."""
 
     axis: Axis  # without special places
-    shares: FloatArray  # (V,); q_r(v), among the known cells of each column; 0 for a category that no row has
+    shares: FloatArray  # (V,); q_r(v), shares among non-missing cells; 0 for a category without rows
     # For every column the number of its first categories that are ordered, 0 for an unordered one.
     ordered: tuple[int, ...]
     # middle, spread (numeric,): mean and standard deviation of each numeric column, on the scale of the
@@ -59,7 +59,7 @@ class Marginals:
         return Marginals(
             schema.axis,
             totals.shares(schema.axis)[0],
-            # Between two categories there is nothing to order.
+            # Two categories have no order to use.
             tuple(column.ranked if column.ranked >= 3 else 0 for column in schema.categorical),
             middle,
             spread,
@@ -70,7 +70,7 @@ class Marginals:
 
 @dataclass(frozen=True, eq=False)
 class CategoryCosts:
-    """Minus logarithms of the shares of categories, once or, with a leave-one-out table, twice."""
+    """Minus log shares of the categories; with a leave-one-out table if requested."""
 
     table: FloatArray  # (tables, k, V)
     pairs: FloatArray  # (tables, k, pairs); of tied columns, given their parent's category
@@ -84,16 +84,16 @@ class Mixture:
     marginals: Marginals
     prior: float  # a: prior strength, in pseudo-counts per category
     free_sizes: bool  # t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k
-    units: float  # units of the counts that make a weight of 1
+    units: float  # integer units of the counts per weight of 1
     forest: TiedForest | None = None  # tied columns
     common: tuple[int, ...] = ()  # columns, then numbers, that have the same distribution in all clusters
-    repeats: tuple[tuple[int, int], ...] = ()  # of these, numbers that repeat another one, and that one
+    repeats: tuple[tuple[int, int], ...] = ()  # pairs: a number that repeats another, and the other
 
     @staticmethod
     def of_fit(
         schema: Schema, soft: Counts, shared: Mapping[str, FloatArray], facts: Mapping[str, float]
     ) -> Mixture:
-        """The mixture that made the soft counts of a fit, from what it kept."""
+        """The mixture of a fit, from its stored arrays."""
         marginals = Marginals.of(schema, soft.as_one_cluster(), shared["middle"], shared["spread"])
         joined, forest = JoinedAxis(schema.axis, tuple(shared["parents"].tolist())), None
         if joined.edges:
@@ -136,7 +136,7 @@ class Mixture:
 
     @cached_property
     def core_priors(self) -> tuple[_core.ColumnPriors, _core.NumberPriors]:
-        """What the core makes costs of categories and of numbers with."""
+        """Priors in the form that the core uses to compute costs."""
         numbers, common = self.normal, np.asarray(self.normal.common, dtype=np.int64)
         shares = self.indicators.shares
         priors = _core.NumberPriors(numbers.middle, numbers.spread, shares, common, float(self.prior))
@@ -164,7 +164,7 @@ class Mixture:
         return plain, less
 
     def log_shares(self, shared: SharedCounts) -> FloatArray:  # (k, V)
-        """T_j(r, v) = ln p_jr(v); a category that no row has is as rare as its column's rarest."""
+        """T_j(r, v) = ln p_jr(v); a category without rows has the smallest share of its column."""
         return np.asarray(-self.category_costs(shared.counts, 1).table[0])
 
     def _scores(self, counts: Counts, tables: int) -> list[Scores]:
@@ -237,14 +237,14 @@ class Mixture:
         return CategoryCosts(-log(shares), -log(conditional), anchors)
 
     def learned_forest(self, pairs: PairCounts, counts: Counts) -> TiedForest | None:
-        """The tied columns that these soft counts show."""
+        """Learn the tied columns from these soft counts."""
         present = np.where(self.marginals.shares > 0, self.shares(counts)[0], 0.0)
         return pairs.forest(present, counts.sizes / float(counts.sizes.sum()))
 
     def evidence(self, shared: SharedCounts) -> float:
         """E: a lower bound of the log marginal likelihood of the table, in nats.
 
-        With tied columns what their pairs gain is added.
+        With tied columns, the gain of their pairs is added.
         """
         return self._untied_evidence(shared) + sum(self.tie_gains(shared))
 
@@ -255,16 +255,35 @@ class Mixture:
         return total(categories) + total(numbers) - self._of_sizes(shared.counts) + entropy
 
     def forest_of(self, counts: Counts, pairs: IntArray) -> TiedForest:
-        """The tied columns, with the lift that pooled counts of pairs (pairs,) show."""
+        """The tied columns, with the lift estimated from pooled counts of pairs (pairs,)."""
         assert self.forest is not None
         present = np.where(self.marginals.shares > 0, self.shares(counts)[0], 0.0)
         weights = counts.sizes / float(counts.sizes.sum())
         return self.forest.refreshed(pairs / self.units, present, weights)
 
     def tie_gains(self, shared: SharedCounts) -> list[float]:
-        """What every tied column gains over an independent one, in nats."""
+        """Evidence gain of every tied column over an independent one, in nats."""
         if self.forest is None or shared.pairs is None:
             return []
+        level = compiled.core_level()
+        if level is None:
+            return self._tie_gains_by_reference(shared)
+        counts, gains = shared.counts, np.empty(len(self.forest.edges))
+        _core.tie_gains(
+            np.ascontiguousarray(counts.by_category),
+            counts.sizes,
+            np.ascontiguousarray(shared.pairs),
+            self._category_priors,
+            self.units,
+            self.forest.price,
+            gains,
+            level,
+        )
+        return [float(gain) for gain in gains]
+
+    def _tie_gains_by_reference(self, shared: SharedCounts) -> list[float]:
+        """The same in NumPy: slow, readable, and the meaning of the compiled core."""
+        assert shared.pairs is not None
         # With the lift of these counts: that of earlier passes, when the clusters explained more or less of
         # the pairs, would count the same dependence twice or not at all.
         forest = self.forest_of(shared.counts, shared.pairs.sum(axis=0))
@@ -285,7 +304,7 @@ class Mixture:
         return [max(total(apart) - total(together), 0.0) for apart, together in both]
 
     def _of_sizes(self, counts: Counts) -> float:
-        """Z: minus the log marginal likelihood of which cluster every row is in."""
+        """Z: minus the log marginal likelihood of the assignment of rows to clusters."""
         k, sizes, rows = counts.k, counts.sizes / self.units, float(counts.sizes.sum()) / self.units
         if not self.free_sizes:
             return rows * log_of(k)

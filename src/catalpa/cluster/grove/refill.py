@@ -16,14 +16,14 @@ from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import IntArray
 
-# Factors on the differences of costs, and passes with each; none of 500 measured fits came to need them.
+# Factors on the differences of costs, and passes with each; not needed in any of 500 measured fits.
 SHARPER, SHARPER_PASSES = (2.0, 4.0, 8.0), 10
-DROPPED = (0, 0, SUM_DROP, SQUARE_DROP, 0)  # low bits that are left out of each array of counts by share
+DROPPED = (0, 0, SUM_DROP, SQUARE_DROP, 0)  # low bits dropped from each array of soft counts
 
 
 def refill(table: SearchTable, engine: Engine, fit: MixtureFit) -> MixtureFit:
     """The fit with rows in every cluster."""
-    for factor in SHARPER:  # every row goes more and more to its most probable cluster
+    for factor in SHARPER:  # responsibilities approach 0 and 1
         fit = plain_passes(engine, fit, SHARPER_PASSES, sharper=factor, phase="sharpen")
         if hard_counts(engine, fit)[0].sizes.all():
             return with_evidence(engine, fit)
@@ -31,11 +31,11 @@ def refill(table: SearchTable, engine: Engine, fit: MixtureFit) -> MixtureFit:
 
 
 def with_moved_rows(table: SearchTable, fit: MixtureFit) -> MixtureFit:
-    """The fit with single rows moved to clusters that are the most probable one of no row.
+    """The fit with single rows moved to clusters that are not the most probable one of any row.
 
-    Clusters with equal parameters stay equal however sharp the responsibilities are, until one row makes them
-    differ. The row to move is the one whose responsibility of the empty cluster comes nearest to that of its
-    own. All clusters weigh the same from then on.
+    Clusters with equal parameters stay equal, however sharp the responsibilities, until a row is moved. The
+    row to move is the one whose responsibility for the empty cluster is closest to that for its own. Mixing
+    weights are equal from then on.
     """
     mixture, shared = replace(fit.mixture, free_sizes=False), fit.shared
     block, k = table.block, shared.counts.k
@@ -57,7 +57,7 @@ def with_moved_rows(table: SearchTable, fit: MixtureFit) -> MixtureFit:
 
 
 def _moved(shared: SharedCounts, table: SearchTable, row: int, share: IntArray, cluster: int) -> SharedCounts:
-    """The soft counts after one row has moved to one cluster as a whole."""
+    """Soft counts after one row has moved completely to one cluster."""
     block = table.block
     weight = int(block.row_weights[row])
     alone = replace(block.take(slice(row, row + 1)), weights=None)
@@ -72,7 +72,7 @@ def _moved(shared: SharedCounts, table: SearchTable, row: int, share: IntArray, 
     entropy = -float((there * np.log2(there)).sum())
     return replace(
         shared,
-        # Sums of numbers may be below 0, all else is a count.
+        # Sums of numbers may be negative; everything else is a count.
         counts=replace(counts.map(lambda part: np.maximum(part, 0)), sums=counts.sums),
         log=shared.log - round(entropy * FULL_SHARE) * weight,
     )

@@ -1,4 +1,4 @@
-"""The rows that the search of Grove looks at."""
+"""The rows on which Grove searches for clusters."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class SearchTable:
     def of(engine: Engine, schema: Schema, rows: Block, units_per_weight: float = 1.0) -> SearchTable:
         """Some rows of an engine's table."""
         block, _ = collapse(rows, engine.axis)
-        # Of all rows, however few the search sees: clusters are shrunk towards the whole table.
+        # Totals of all rows, even if the search uses a sample: clusters are shrunk towards the whole table.
         totals, sample = engine.total(count_all, engine.axis), count_all(block, engine.axis)
         spread = np.sqrt(sample.variances()[0])
-        spread = np.where(spread > 0, spread, 1.0)  # a constant column is measured in its range
+        spread = np.where(spread > 0, spread, 1.0)  # the spread of a constant column is its range
         marginals = Marginals.of(schema, totals, sample.means()[0], spread)
         return SearchTable(block, engine.axis, totals, marginals, units_per_weight)
 
@@ -46,7 +46,7 @@ class SearchTable:
         return count_all(self.block, self.axis)
 
     def on(self, columns: IntArray) -> SearchTable:
-        """The same rows with some of the columns, equal rows merged; columns, then numbers."""
+        """The same rows with a subset of the columns (categorical, then numeric); equal rows are merged."""
         axis, marginals, totals = self.axis, self.marginals, self.totals
         categorical = columns[columns < axis.n_columns]
         numeric = columns[columns >= axis.n_columns] - axis.n_columns
@@ -70,9 +70,15 @@ class SearchTable:
         )
         return SearchTable(collapse(rows, part)[0], part, own_totals, sums, self.units_per_weight)
 
+    def with_ties_among(self, columns: IntArray) -> SearchTable:
+        """The same rows, of which only these columns may be tied."""
+        marginals, n = self.marginals, self.axis.n_columns
+        among = np.isin(np.arange(n), columns) & np.asarray(marginals.may_be_tied or (True,) * n, dtype=bool)
+        return replace(self, marginals=replace(marginals, may_be_tied=tuple(among.tolist())))
+
     @cached_property
     def together(self) -> IntArray | None:  # (V, V)
-        """Weight of the rows that have both of two categories; None if there are too many categories."""
+        """Co-occurrence counts of all pairs of categories; None if there are too many categories."""
         return cooccurrences(self.block, self.axis) if self.axis.base.length <= MOST_PRODUCTS else None
 
     def pair_counts(self) -> PairCounts | None:

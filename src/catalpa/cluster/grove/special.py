@@ -1,6 +1,6 @@
-"""Special functions from the four basic operations alone, and sums in a fixed order.
+"""Special functions built from the four basic operations, and sums in a fixed order.
 
-Those of a library may differ in the last digit between processors, and then fits may be ranked differently.
+Library functions may differ in the last digit between processors, which could change the ranking of fits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from catalpa.steps.soft.scores import log
 from catalpa.table.blocks import FloatArray
 
 LOG_TWO_PI = 1.8378770664093453
-STIRLING_FROM = 10.0  # where four terms of Stirling's series are good to 1e-13
+STIRLING_FROM = 10.0  # from here on four terms of Stirling's series are accurate to 1e-13
 
 
 def log_gamma(x: FloatArray) -> FloatArray:
@@ -62,7 +62,7 @@ def log_of(k: int) -> float:
 def total(values: FloatArray) -> float:
     """Sum of an array in the order of its indices.
 
-    NumPy adds in the order of memory, so the same values in another layout may give another last bit.
+    NumPy adds in the order of memory, so another memory layout may change the last bit.
     """
     return float(np.ascontiguousarray(values).sum())
 

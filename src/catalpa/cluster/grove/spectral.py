@@ -1,9 +1,9 @@
 """Leading axes of the categories and numbers of a table: multiple correspondence analysis, exact to the bit.
 
-The eigenvectors of a library depend on the processor in their last digits. Here every product is of numbers
-on grids so coarse that double precision holds all sums exactly, in whatever order they are added; between
-products there are element-wise operations only. The subspace need not have converged to be the same
-everywhere, and it is only a place to start from: k-means on the rows, which are points there, begins on it.
+The last digits of a library's eigenvectors depend on the processor. Here, all products use numbers on grids
+so coarse that double precision holds every sum exactly, in any order; between products there are only
+element-wise operations. The result is therefore the same everywhere, converged or not. It is only a start:
+k-means is run on the coordinates of the rows.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from catalpa.steps.scores import Scores
 from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray
 
 MATRIX_BITS, AXIS_BITS, WORK_BITS = 28, 24, 26  # grids whose products, summed to at most 1, have 52 bits
-COORDINATE_BITS = 21  # of the largest coordinate; counts of 2**28 rows times it stay exact
+COORDINATE_BITS = 21  # bits of the largest coordinate; exact when multiplied by counts of up to 2**28 rows
 ROW_BITS, NUMBER_ROW_BITS = 24, 16  # of a row's sum: times weights of 2**24 in all, and numbers of 12 bits
-SPARE = 4  # axes beyond those asked for, so that the last of them settles too
-ONE_THREAD = 1 << 18  # multiplications up to which a library multiplies matrices on the thread that asks ...
-FEW_FEATURES = 1000  # ... and features up to which that is quicker than to wake others
-LOST = 2.0**-20  # a column of this length or less points nowhere
+SPARE = 4  # extra axes, so that the last requested one converges too
+ONE_THREAD = 1 << 18  # multiplications up to which a library stays on the calling thread ...
+FEW_FEATURES = 1000  # ... and features up to which that is faster than using several
+LOST = 2.0**-20  # a shorter column is treated as zero
 
 
 class Features(Protocol):
-    """Categories that occur, of columns that vary, and then standardised numbers: how they go together.
+    """Covariances of the features: occurring categories of varying columns, then standardised numbers.
 
     The matrix is that of the features' covariances, each feature divided by its length: the root of its
     share, 1 for a number, times the root of the number of columns. Its eigenvalues lie between 0 and 1.
@@ -37,11 +37,11 @@ class Features(Protocol):
 
     @property
     def lengths(self) -> FloatArray:  # (features,)
-        """What each feature is divided by."""
+        """Divisor of each feature."""
 
     @property
     def rounds(self) -> tuple[int, int]:
-        """How often axes are made orthonormal, and products between two times."""
+        """Number of orthonormalisations, and of products between two of them."""
 
     def times(self, axes: FloatArray) -> FloatArray:
         """The matrix times axes (features, width) whose columns are shorter than 1, exact on its grid."""
@@ -49,11 +49,11 @@ class Features(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Features with their mean products, for tables with few enough of them."""
+    """Features with their mean products, for tables with few features."""
 
     products: FloatArray  # (features, features); mean over rows of the product of two features
     means: FloatArray  # (features,); shares of the categories; 0 for numbers
-    columns: int  # columns that the features come from
+    columns: int  # number of columns of the features
     rounds: tuple[int, int] = (20, 3)  # three products keep 8 bits of the weakest axis at worst
 
     @cached_property
@@ -74,14 +74,14 @@ class Products:
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """The same for tables with so many features that their products would not fit: rows are gone through."""
+    """Features of a table with too many of them for a matrix of products: every product visits the rows."""
 
     ones: csr_array  # (n, categories); 1 where a row has a category
     numbers: FloatArray  # (n, numeric); on a grid, at most 12 bits each
     weights: IntArray  # (n,) int64; together at most 2**24
     means: FloatArray
     columns: int
-    rounds: tuple[int, int] = (6, 2)  # a product costs much here, and a start need not be the best one
+    rounds: tuple[int, int] = (6, 2)  # products are expensive here, and a start need not be optimal
 
     @cached_property
     def lengths(self) -> FloatArray:
@@ -101,7 +101,7 @@ class SparseRows:
 
 
 def _below_one(vectors: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Columns with entries below 1, and the powers of two that they were divided by."""
+    """Columns scaled to entries below 1, and their divisors (powers of two)."""
     powers = np.frexp(np.abs(vectors).max(axis=0, initial=0.0))[1]
     return np.ldexp(vectors, -powers), powers
 
@@ -111,7 +111,7 @@ def _lengths(means: FloatArray, columns: int) -> FloatArray:
 
 
 def coordinates(features: Features, axes: int) -> FloatArray:  # (features, axes)
-    """Coordinates on the leading axes; a row's are the sums of its features'."""
+    """Coordinates of the features on the leading axes; those of a row are sums over its features."""
     if not axes:
         return np.zeros((len(features.lengths), 0))
     leading = _leading(features, axes)
@@ -119,13 +119,13 @@ def coordinates(features: Features, axes: int) -> FloatArray:  # (features, axes
 
 
 def _coarse(values: FloatArray) -> FloatArray:
-    """Values on a grid of so many bits of the largest that products with counts, and of two, stay exact."""
+    """Values on a grid so coarse that products with counts, and of two values, are exact."""
     bits = COORDINATE_BITS - int(np.frexp(np.abs(values).max(initial=0.0))[1])
     return np.asarray(np.ldexp(np.rint(np.ldexp(values, bits)), -bits))
 
 
 def _leading(features: Features, axes: int) -> FloatArray:  # (features, axes)
-    """Axes of the largest variance, in this order, the largest entry of each positive."""
+    """Axes by decreasing variance; the largest entry of each is positive."""
     n_features = len(features.lengths)
     basis = _orthonormal(_signs(n_features, min(axes + SPARE, n_features)))
     rounds, turns = features.rounds
@@ -146,7 +146,7 @@ def _on_grid(values: FloatArray, bits: int) -> FloatArray:
 
 
 def _shortened(vectors: FloatArray) -> FloatArray:
-    """Columns made shorter than 1, and not much shorter, by powers of two."""
+    """Columns scaled by powers of two to lengths just below 1."""
     below, _ = _below_one(vectors)
     return np.asarray(np.ldexp(below, -((int(len(vectors) - 1).bit_length() + 1) // 2)))
 
@@ -179,7 +179,7 @@ def _signs(rows: int, columns: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class RowPoints:
-    """A row is the sum of the vectors of its categories and of its standardised numbers times theirs.
+    """Rows as points: the sum of the vectors of a row's categories, and of its numbers times their vectors.
 
     The squared distance of a point x to a centre c is ``|x|^2 - 2 x.c + |c|^2``, of which the first term is
     the same in every cluster and the second a sum over cells: a cost table. A centre follows from the counts.
@@ -197,7 +197,7 @@ class RowPoints:
         return self.update(np.zeros((counts.k, self.vectors.shape[1])), counts)
 
     def update(self, state: FloatArray, counts: Counts) -> FloatArray:  # (k, d)
-        """Centres of the clusters; one without rows stays."""
+        """Centres of the clusters; an empty cluster keeps its centre."""
         occupied = counts.sizes > 0
         means = self.sums(counts) / np.where(occupied, counts.sizes, 1)[:, None]
         return np.where(occupied[:, None], _coarse(means), state)
@@ -219,12 +219,12 @@ class RowPoints:
             -2.0 * (self.vectors @ state.T),
             anchor=(state * state).sum(axis=1),
             means=means,
-            # -2 z along, as the square around a mean whose own square is taken off again
+            # -2 z along, as a square around a mean minus the square of that mean
             level=2.0 * self.middle * means - means * means,
         )
 
     def between_cluster_inertia(self, counts: Counts) -> float:
-        """Sum over clusters of size times squared length of the centre: the larger, the nearer rows are."""
+        """Sum over clusters of size times squared length of the centre; larger is better."""
         sums = self.sums(counts)
         return float(((sums * sums).sum(axis=1) / np.maximum(counts.sizes, 1)).sum())
 

@@ -20,9 +20,9 @@ from catalpa.steps.counts import Counts, cooccurrences, count_all, summed_by_pla
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 MOST_AXES = 20
-RUNS = 10  # of k-means on the leading axes; the best is kept
+RUNS = 10  # runs of k-means on the leading axes; the best is used
 MOST_WEIGHT = 2.0**24  # of all rows, so that sums of products stay exact
-MOST_PRODUCTS = 1500  # categories up to which how often each two meet is counted once for all
+MOST_PRODUCTS = 1500  # categories up to which co-occurrences are counted once
 NUMBER_BITS = 10  # of a standardised number's fraction, for the same reason
 DISTANCE_BITS = 24  # of squared distances between points
 MAX_ITER = 100
@@ -31,18 +31,19 @@ FAR_BITS = 6  # of a distance with numbers in it
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Hard clusters to begin from, as counts."""
+    """Initial hard clusters, as counts."""
 
     block: Block  # the rows of the search, distinct, with their weights
     axis: Axis
     marginals: Marginals
-    open_engine: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
-    together: IntArray | None = None  # (V, V); weight of the rows that have both of two categories, if known
-    left_out: tuple[int, ...] = ()  # categorical columns that the leading axes take no notice of
+    open_engine: Callable[[Block], Engine]  # creates an engine for rows in memory
+    together: IntArray | None = None  # (V, V); co-occurrence counts, if available
+    left_out: tuple[int, ...] = ()  # categorical columns ignored by the leading axes
+    runs: int = RUNS
 
     @cached_property
     def weights(self) -> IntArray:
-        """Weights of the rows, made lighter where all together are too heavy for exact sums."""
+        """Weights of the rows, reduced if their sum is too large for exact sums."""
         weights = self.block.row_weights
         factor = MOST_WEIGHT / float(weights.sum())
         return weights if factor >= 1.0 else np.maximum(np.rint(weights * factor), 1.0).astype(np.int64)
@@ -50,7 +51,9 @@ class Starts:
     @cached_property
     def light(self) -> Block:
         """The rows in their lighter weights; as they are where they have none."""
-        return self.block if self.block.weights is None else replace(self.block, weights=self.weights)
+        if self.block.weights is None or self.weights is self.block.row_weights:
+            return self.block
+        return replace(self.block, weights=self.weights)
 
     @cached_property
     def engine(self) -> Engine:
@@ -70,7 +73,7 @@ class Starts:
         return Counts.of(self.block, nearest, k, self.axis)
 
     def spectral(self, k: int, rng: np.random.Generator) -> Counts:
-        """k-means on the rows' coordinates of multiple correspondence analysis, the best of ten runs."""
+        """k-means on the rows' coordinates of multiple correspondence analysis, the best of some runs."""
         points = self._points(k)
         positions = points.points(self.block, self.axis)
         largest = float(np.abs(positions).max(initial=0.0))
@@ -82,9 +85,9 @@ class Starts:
 
         away = partial(point_distances, np.ascontiguousarray(grid.T), drop=drop)
         best: tuple[float, Counts] | None = None
-        for _ in range(RUNS):
+        for _ in range(self.runs):
             chosen, _ = kmeans_plus_plus_rows(away, self.weights, k, rng)
-            if len(chosen) < k:  # rows that differ may lie in one place on so few axes
+            if len(chosen) < k:  # different rows may have the same coordinates on few axes
                 return self.plus_plus(k, rng)
             result = settle(
                 self.engine, points, positions[chosen], max_iter=MAX_ITER, refill=reseed_empty, phase="start"
@@ -110,7 +113,7 @@ class Starts:
 
     @cached_property
     def _features(self) -> tuple[IntArray, Features, int]:
-        """Places of the categories that take part, how features go together, and how many axes there are."""
+        """Places of the categories used, the features, and the number of axes."""
         base, total = self.axis.base, float(self.weights.sum())
         light = self.light
         counts = count_all(light, self.axis).by_category[0]
@@ -156,7 +159,7 @@ class Starts:
 def point_distances(points: FloatArray, rows: IntArray, drop: float) -> IntArray:  # (rows, n) int64
     """Whole parts of ``drop`` times the squared distances of points from some of them.
 
-    ``points`` (axes, n) are whole numbers, so that sums of their squares are exact in any order.
+    ``points`` (axes, n) are integers, so that sums of squares are exact in any order.
 
     Examples
     --------
@@ -177,7 +180,7 @@ def point_distances(points: FloatArray, rows: IntArray, drop: float) -> IntArray
 def cell_distances(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray:  # (rows, n) int64
     """Squares of the number of cells that differ, of all rows from some of them.
 
-    ``codes`` (columns, n) and ``numbers`` (numeric, n) have a row's cells one below the other. Numbers add a
+    ``codes`` (columns, n) and ``numbers`` (numeric, n) have one column per row of the table. Numbers add a
     quarter of their squared difference, at most 1 each; with numbers, distances are in ``2 ** -6``.
 
     Examples

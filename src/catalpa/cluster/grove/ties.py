@@ -1,7 +1,7 @@
-"""Columns that repeat each other: the forest of tied columns, learned from pairs of categories.
+"""Dependent columns: the forest of tied columns, learned from pairs of categories.
 
-Two columns are tied if their pairs have a law of their own beyond what the clusters explain. Since the
-responsibilities of a row add up to 1, the pairs of the whole table are all that is needed: no pass over rows.
+Two columns are tied if they depend on each other beyond what the clusters explain. The responsibilities of a
+row add up to 1, so the pairs of the whole table are enough, without a pass over the rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PairCounts:
     full_axis: Axis  # of all columns, without special places
     columns: IntArray  # those that may be tied, in order
     counts: FloatArray  # (places, places); over the categories of these columns
-    aside: int = 0  # columns that take no part, and were not looked at
+    aside: int = 0  # columns that were excluded and not tested
 
     @cached_property
     def axis(self) -> Axis:
@@ -38,12 +38,12 @@ class PairCounts:
 
     @cached_property
     def _places(self) -> IntArray:
-        """Where their categories are on the axis of all columns."""
+        """Places of their categories on the axis of all columns."""
         return np.flatnonzero(np.isin(self.full_axis.column_of, self.columns))
 
     @property
     def price(self) -> float:
-        """Nats for having looked at all pairs of columns."""
+        """Penalty in nats for testing all pairs of columns."""
         n = self.full_axis.n_columns - self.aside
         return float(log(np.array(max(n * (n - 1) / 2.0, 1.0))))
 
@@ -53,10 +53,10 @@ class PairCounts:
         return self.counts[starts[one] : starts[one + 1], starts[other] : starts[other + 1]]
 
     def gains(self, shares: FloatArray, weights: FloatArray) -> FloatArray:  # (columns, columns)
-        """Evidence in nats for a law of its own of every two columns, above the diagonal.
+        """Evidence in nats for the dependence of every two columns, above the diagonal.
 
-        ``shares`` (k, places) and ``weights`` (k,), which add up to 1, are those of clusters. A gain that is
-        not above 0 may be a bound of it only.
+        ``shares`` (k, places) and ``weights`` (k,), which add up to 1, are those of clusters. A gain of 0 or
+        less may be an upper bound.
         """
         level, n = compiled.core_level(), len(self.columns)
         gains = np.full((n, n), -np.inf)
@@ -76,8 +76,14 @@ class PairCounts:
 
     def strength(self, one: int, other: int) -> float:
         """M = (o_s - 1)(o_r - 1): prior strength of the pairs, in rows."""
-        sizes = [int((np.diag(self.of_pair(column, column)) > 0).sum()) for column in (one, other)]
-        return float((sizes[0] - 1) * (sizes[1] - 1)) if min(sizes) >= 2 else 0.0
+        first, second = self._occurring[one], self._occurring[other]
+        return float((first - 1) * (second - 1)) if min(first, second) >= 2 else 0.0
+
+    @cached_property
+    def _occurring(self) -> list[int]:
+        """How many categories of each column occur."""
+        axis = self.axis
+        return [int(many) for many in np.bincount(axis.column_of, np.diag(self.counts) > 0, axis.n_columns)]
 
     def _column_shares(self, shares: FloatArray, column: int) -> FloatArray:
         return shares[:, self.axis.offsets[column] : self.axis.offsets[column + 1]]
@@ -104,7 +110,7 @@ class PairCounts:
         return TiedForest(TiedColumns(joined, lift), self.price)
 
     def repeated(self, forest: TiedForest) -> tuple[int, ...]:
-        """Tied columns of which much is known once their parent's category is."""
+        """Tied columns that their parent's category largely determines."""
         number = {int(column): at for at, column in enumerate(self.columns)}
         return tuple(
             column
@@ -121,14 +127,14 @@ class PairCounts:
 
 
 def expected_pairs(one: FloatArray, other: FloatArray, weights: FloatArray) -> FloatArray:  # (u, v)
-    """e(u, v): shares of pairs of categories if the clusters explain everything; shares (k, u) and (k, v)."""
+    """e(u, v): expected shares of pairs under independence within clusters; shares (k, u) and (k, v)."""
     each = (weights[:, None] * one)[:, :, None] * other[:, None, :]
     expected = in_order(each, 0)
     return np.asarray(expected / _summed(expected))
 
 
 def pair_gain(counts: FloatArray, expected: FloatArray, strength: float, price: float) -> float:
-    """Evidence for a law of its own of two columns, minus ``price``; a bound if that is not above 0."""
+    """Evidence for the dependence of two columns, minus ``price``; an upper bound if 0 or less."""
     logs, rows = log(np.ascontiguousarray(expected)), _summed(counts)
     likelihood = _summed(counts * logs)
     many = log(np.where(counts > 0, counts, 1.0))
@@ -139,7 +145,7 @@ def pair_gain(counts: FloatArray, expected: FloatArray, strength: float, price: 
 
 
 def exact_gain(counts: FloatArray, expected: FloatArray, strength: float, price: float) -> float:
-    """The same, exact whatever its sign."""
+    """The same, exact for any sign."""
     rows, prior = _summed(counts), strength * expected
     likelihood = _summed(counts * log(np.ascontiguousarray(expected)))
     gained = _summed(log_gamma(counts + prior) - log_gamma(prior))
@@ -185,6 +191,8 @@ def spanning_forest(pairs: Sequence[tuple[int, int]], n: int) -> list[tuple[int,
         if first != second:
             tree[second] = first
             edges.append((one, other))
+            if len(edges) == n - 1:
+                break
     return edges
 
 
@@ -215,7 +223,7 @@ def parents_of(edges: Sequence[tuple[int, int]], n: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class TiedForest:
-    """Tied columns, and the price of having looked for them."""
+    """Tied columns, and the penalty for having searched for them."""
 
     tied: TiedColumns
     price: float = 0.0  # of an edge, in nats
@@ -229,7 +237,7 @@ class TiedForest:
         return self.tied.joined.edges
 
     def refreshed(self, pairs: FloatArray, shares: FloatArray, weights: FloatArray) -> TiedForest:
-        """The same columns tied, with the lift that pooled pairs (pairs,), in rows, show now."""
+        """The same ties with the lift estimated from pooled pairs (pairs,), in rows."""
         joined, lift = self.tied.joined, np.empty(self.tied.joined.pairs)
         places = list(joined.plain.slices())
         for column, parent, part in joined.parts():
@@ -243,9 +251,9 @@ class TiedForest:
     ) -> list[float]:
         """gain' of every edge: evidence of the pairs beyond that of independent columns, in nats.
 
-        The gain of the pooled pairs, and what the lift gains inside clusters beyond that. ``pairs`` (k,
-        pairs) are counts in rows; ``shares`` (k, V) and ``conditional`` (k, pairs) the estimates;
-        ``weights`` (k,) add up to 1.
+        The gain of the pooled pairs, plus the gain of the lift inside clusters. ``pairs`` (k, pairs) are
+        counts in rows; ``shares`` (k, V) and ``conditional`` (k, pairs) the estimates; ``weights`` (k,) add
+        up to 1.
         """
         joined, places = self.tied.joined, list(self.tied.joined.plain.slices())
         gains = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -53,7 +52,7 @@ def _means(dataset: str, seeds: Seeds, runs: int) -> pd.DataFrame:
         starts = published_starts(PublishedStart("distinct", seed, runs), table, data.n_clusters)
         scores = []
         for at in starts:
-            start = replace(problem, init=table.iloc[at])
+            start = problem.with_loop(init=table.iloc[at])
             scores.append([_scores(data, table, labels_at(start, result)) for result in published_run(start)])
         means = np.mean(scores, axis=0).round(6)  # (methods, what is kept)
         for method, line in zip(["KMD", "DISC"], means, strict=True):

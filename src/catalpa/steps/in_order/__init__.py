@@ -1,1 +1,1 @@
-"""Passes that visit rows in their order, so that what one row does the next one sees."""
+"""Passes that visit rows in order and update the clusters after each row."""

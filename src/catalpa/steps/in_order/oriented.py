@@ -1,4 +1,4 @@
-"""Starting rows chosen without chance: common ones that differ from each other."""
+"""Deterministic initial rows: common rows that differ from each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def oriented_rows(rows: OrderedRows, wanted: int) -> IntArray:  # (wanted,) int6
     there = rows.places != ABSENT
     counts = rows.counts(np.zeros(len(rows), dtype=np.int32), 1).by_category[0]
     at = np.where(there, rows.places, len(counts)).astype(np.int64)
-    # Whole numbers, so that rounding decides no tie: n * chosen * columns times the paper's criterion.
+    # Integers, so that rounding does not decide ties: n * chosen * columns times the paper's criterion.
     common = np.append(counts, 0)[at].sum(axis=1)
     common = np.where(rows.weights > 0, common, -1)
     total = int(rows.weights.sum())
@@ -41,9 +41,8 @@ def oriented_rows(rows: OrderedRows, wanted: int) -> IntArray:  # (wanted,) int6
 def oriented_rows_as_published(rows: OrderedRows, wanted: int) -> IntArray:  # (wanted,) int64
     """The same choice in the arithmetic of MCDC's authors, where a row may be chosen again.
 
-    Shares are rounded and added column by column as in their program: where two rows are equally good,
-    its rounding decides, and results follow from that. The first rows do not depend on how many are
-    wanted.
+    Shares are rounded and added column by column as in their program: where two rows are equally good, its
+    rounding decides, which affects results. The first rows do not depend on the number requested.
     """
     columns = np.ascontiguousarray(rows.places.T)
     common = np.zeros(len(rows))  # mean share of the row's categories among the rows that have the column

@@ -1,7 +1,7 @@
-"""Passes that visit rows in order and change the clusters at once.
+"""Passes that visit rows in order and update the clusters immediately.
 
-A row sees what the rows before it did, so the order of the rows matters and the rows must be in memory.
-Compiled where a compiler was; the plain twin below gives the same labels.
+Each row is assigned with the clusters as updated by earlier rows, so the order of the rows matters and they
+must be in memory. The reference below gives the same labels as the compiled code.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from catalpa.steps.counts import Counts
 from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, Rows, ticks
 
 TICK = 2.0**-TICK_BITS
-ABSENT = int(np.iinfo(np.uint32).max)  # place of a cell that is left out
+ABSENT = int(np.iinfo(np.uint32).max)  # place of an ignored cell
 STEEPEST = 700.0  # exp of more is no number
 
 
@@ -28,7 +28,7 @@ class OrderedRows:
 
     block: Block  # the rows in the table's order
     coded: Axis  # the axis of the block's codes
-    units: float = 1.0  # how many units of the rows' weights make a weight of 1
+    units: float = 1.0  # integer units of the rows' weights per weight of 1
 
     @staticmethod
     def of(rows: Rows, units: float = 1.0) -> OrderedRows:
@@ -71,7 +71,7 @@ class OrderedRows:
 
     @cached_property
     def core(self) -> _core.Table | None:
-        """The rows as the compiled passes take them; None where these are not installed."""
+        """The rows in the layout of the compiled passes; None if these are not installed."""
         if not compiled.available():
             return None
         return _core.Table(self.places, self.axis.offsets, self.ticks, self.seen, self.weights)
@@ -92,31 +92,30 @@ class OrderedRows:
 
 @dataclass(frozen=True, eq=False)
 class CompetitionState:
-    """What clusters carry through a competition."""
+    """State of the clusters in a competition."""
 
-    wins: FloatArray  # (k,); rows won so far, beginning at 1; a frequent winner has a handicap
-    # (k,): raised by ``rate`` with every row won, lowered with every row nearly won; beginning at 1.
+    wins: FloatArray  # (k,); rows won so far, from 1; frequent winners are penalised
+    # (k,): increased by ``rate`` with every row won, decreased with every second place; from 1.
     strength: FloatArray
     rate: float
-    total: float  # wins of all clusters, also of those that have died out
+    total: float  # wins of all clusters, including removed ones
 
     @staticmethod
     def fresh(k: int, rate: float) -> CompetitionState:
-        """A competition that has not begun."""
+        """State before a competition."""
         return CompetitionState(np.ones(k), np.ones(k), rate, float(k))
 
     def among(self, alive: IntArray) -> CompetitionState:
-        """The competition of the clusters that are left."""
+        """State of the remaining clusters."""
         return replace(self, wins=self.wins[alive], strength=self.strength[alive])
 
 
 def join(rows: OrderedRows, seeds: Counts, column_weights: FloatArray, tie: float) -> IntArray:  # (n,) int32
-    """Give every row to the most similar cluster and count it there at once.
+    """Assign every row to the most similar cluster and update its counts immediately.
 
-    The clusters begin with the counts of ``seeds``. Similarity is the sum over columns of a cluster's
-    weight for the column, ``column_weights`` (k, columns), times the share of the row's category in the
-    cluster; for numbers, times ``exp(-(number - mean)**2 / 2)``. Of clusters within ``tie`` of each
-    other the lowest wins.
+    Clusters start with the counts of ``seeds``. Similarity is the sum over columns of a cluster's weight for
+    the column, ``column_weights`` (k, columns), times the share of the row's category in the cluster; for
+    numbers, times ``exp(-(number - mean)**2 / 2)``. Of clusters within ``tie`` of each other the lowest wins.
     """
     labels = np.zeros(len(rows), dtype=np.int32)
     counts = seeds.map(lambda part: part * int(rows.units))
@@ -148,7 +147,7 @@ def visit(
 def compete(
     rows: OrderedRows, labels: IntArray, column_weights: FloatArray, rivalry: CompetitionState, tie: float
 ) -> tuple[IntArray, int, CompetitionState]:
-    """One pass of rival penalised competition: labels, how many moved, and how the rivals stand after it.
+    """One pass of rival penalised competition: labels, number of moved rows, and the new state.
 
     Similarities are multiplied by ``1 - wins / all wins`` and by ``1 / (1 + exp(5 - 10 strength))``. The
     best cluster takes the row and grows stronger by the rate, the second best grows weaker by the rate
@@ -169,7 +168,7 @@ def compete(
 def _compete_by_reference(
     rows: OrderedRows, labels: IntArray, column_weights: FloatArray, rivalry: CompetitionState, tie: float
 ) -> int:
-    """The plain twin; labels and rivalry change in place."""
+    """The reference; labels and rivalry are changed in place."""
     wins, strength, rate = rivalry.wins, rivalry.strength, rivalry.rate
     standing, moved = _Standing(rows, column_weights, rows.counts(labels, len(column_weights))), 0
     total = rivalry.total

@@ -1,4 +1,4 @@
-"""What the rows of a cluster say about it: counts, and how alike they are inside."""
+"""Statistics of the rows of each cluster: counts, and their similarity to the cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from catalpa.table.blocks import Block, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class WithinClusters:
-    """A labelled table, looked at from inside its clusters."""
+    """Statistics within the clusters of a labelled table."""
 
     counts: Counts
     # (k, columns + numeric): mean over the cluster's rows of their similarity to it in each column; 0 for an
@@ -24,7 +24,7 @@ class WithinClusters:
 
 
 def within_cluster_shares(rows: OrderedRows, labels: IntArray, k: int) -> WithinClusters:
-    """Counts, likeness and spread of clusters."""
+    """Counts, similarities and spreads of clusters."""
     counts = rows.counts(labels, k)
     sizes = counts.sizes.astype(np.float64)
     alike, spread = np.zeros((k, rows.n_columns)), np.zeros(counts.sums.shape)

@@ -15,9 +15,9 @@ from catalpa.steps.soft.scores import FRACTION_BITS, FixedShares
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
 SINGLE = np.float32
-MOMENT_BITS = 13  # of a number, and of its squared distance from the middle, in sums
-MOMENT_DROP = 6  # low bits of a share that sums of numbers are rounded by
-FARTHEST_BITS = 24  # a cluster this many bits behind gets no share
+MOMENT_BITS = 13  # bits of a number, and of its squared distance from the middle, in sums
+MOMENT_DROP = 6  # low bits of a share dropped in sums of numbers
+FARTHEST_BITS = 24  # a cluster that costs this many bits more gets no share
 # 2**f on [0, 1), and log2(1 + f) on [0, 1): least-squares fits, good to 2e-6 and 4e-6.
 _POWER = (0.69304484, 0.2412802, 0.05224247, 0.01342668)
 POWER = [SINGLE(c * 2.0 ** (-FRACTION_BITS * m)) for m, c in enumerate(_POWER, start=1)]

@@ -1,7 +1,7 @@
-"""Costs of a soft pass: logarithms of shares, and the 32-bit integers that decide how rows are shared out.
+"""Costs of a soft pass: logarithms of shares, and the 32-bit integers that decide the shares of rows.
 
-Logarithms are made of the four basic operations alone: a library's may differ in the last digit between
-processors, and a table entry rounded from it with it, while IEEE 754 fixes what these give.
+Logarithms use only the four basic operations, whose results IEEE 754 defines. Library logarithms may differ
+in the last digit between processors, and so would table entries rounded from them.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ LN_TWO = 0.6931471805599453
 FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
 FINEST = 2.0**FRACTION_BITS / LN_TWO  # quanta of a nat
 LARGEST_SUM = 2**31 - 2**23  # no row's cost may reach it, so that 32 bits hold every sum and difference
-MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to more than the whole
-ROOM = 0.99 * LARGEST_SUM / FINEST  # nats that a row's cost may surely reach, rounding and all
+MOST_CLUSTERS = 1447  # up to here the sum of a row's rounded shares cannot exceed 1
+ROOM = 0.99 * LARGEST_SUM / FINEST  # nats that a row's cost can reach, including rounding
 HALF_ROOT = 0.7071067811865476
-DOT_PART = 8192  # OpenBLAS takes threads above 10,000, and they wait for each other on a busy machine
+DOT_PART = 8192  # above 10,000, OpenBLAS uses threads, which wait for each other on a busy machine
 TERMS = 10  # of the series below: the next is under 2**-54 of the sum
 
 
@@ -123,7 +123,7 @@ class FixedShares(FixedTable):
 
 
 def _dot(one: FloatArray, other: FloatArray) -> float:
-    """Dot product in parts that BLAS takes on one thread: the sum does not depend on how many there are."""
+    """Dot product in parts for which BLAS uses one thread, so that the sum does not depend on threads."""
     return sum(
         float(one[at : at + DOT_PART] @ other[at : at + DOT_PART]) for at in range(0, len(one), DOT_PART)
     )
@@ -171,7 +171,7 @@ def to_fixed_point_shares(scores: Scores, axis: Axis, second: Scores | None = No
 
 
 def check_shareable(k: int) -> None:
-    """Refuse more clusters than a row's shares can be rounded for."""
+    """Raise an error for more clusters than shares can be rounded for."""
     if k > MOST_CLUSTERS:
         raise ParameterError(
             f"n_clusters={k}, but rows can be shared between at most {MOST_CLUSTERS} clusters. "
@@ -198,7 +198,7 @@ def _number_costs(
 
 
 def _by_numbers(scores: Scores) -> float:
-    """How far apart clusters can be by their numbers, in nats."""
+    """Largest possible difference between clusters due to numbers, in nats."""
     if not scores.means.size:
         return 0.0
     # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
@@ -219,7 +219,7 @@ def _by_tables(tables: Sequence[FloatArray], axis: Axis) -> float:
 
 
 def _coarser(largest: float, columns: int) -> int:
-    """The least number of bits to give up so that every row's sums fit, known from the tables alone."""
+    """Smallest number of bits to drop so that the sums of all rows fit; from the tables alone."""
     bits = largest / LN_TWO
     for coarser in range(FRACTION_BITS + 1):
         # Each column is rounded by at most one quantum.

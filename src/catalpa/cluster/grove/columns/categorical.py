@@ -11,27 +11,26 @@ from catalpa.cluster.grove.special import in_order, log_gamma
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-LEAST_CENTRE = 1e-7  # of a category that some row has
+LEAST_CENTRE = 1e-7  # of a category that occurs
 
 
 @dataclass(frozen=True, eq=False)
 class CategoricalColumns:
-    """All categorical columns, with estimates that take no notice of an order.
+    """All categorical columns, treated as unordered.
 
-    The centre that clusters are shrunk towards is a mean of their shares in which a cluster counts by its
-    credibility n / (n + A), not by its size: a small cluster is not pulled towards a large one (Buhlmann and
-    Straub).
+    Clusters are shrunk towards a mean of their shares, in which a cluster has the weight n / (n + A) (its
+    credibility, Buhlmann and Straub) instead of its size, so that large clusters do not dominate the mean.
     """
 
     axis: Axis  # without holes
-    shares: FloatArray  # (V,); q_r(v), among the known cells of each column; 0 for a category that no row has
+    shares: FloatArray  # (V,); q_r(v), shares among non-missing cells; 0 for a category without rows
     prior: float  # a: pseudo-counts per category
-    units: float  # of the counts that make a weight of 1
+    units: float  # integer units of the counts per weight of 1
     common: tuple[int, ...] = ()  # columns that have the same distribution in all clusters
 
     @cached_property
     def occurring(self) -> IntArray:  # (columns,)
-        """o_r: categories of each column that any row has."""
+        """o_r: number of categories of each column that occur."""
         return np.bincount(self.axis.column_of, self.shares > 0, self.axis.n_columns).astype(np.int64)
 
     @cached_property
@@ -66,7 +65,7 @@ class CategoricalColumns:
         return np.where(np.isinf(self.strengths)[column_of], centre, shares)
 
     def fill_absent(self, shares: FloatArray) -> None:
-        """Let a category that no row has be as rare as its column's rarest; shares (tables, k, V)."""
+        """Give categories without rows the smallest share of their column; shares (tables, k, V)."""
         for part in self.axis.slices():
             absent = self.shares[part] == 0
             if absent.any():

@@ -1,4 +1,4 @@
-"""Whether a number is missing: a column with two categories beside the column of numbers."""
+"""Missing-value indicators: a column with two categories for a column of numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from catalpa.cluster.grove.special import in_order, log_gamma, total
 from catalpa.steps.soft.scores import log
 from catalpa.table.blocks import FloatArray, IntArray
 
-LEAST_MISSING, MOST_MISSING = 0.01, 0.99  # share of missing numbers between which there is such a column
+LEAST_MISSING, MOST_MISSING = 0.01, 0.99  # shares of missing numbers with an indicator
 
 
 @dataclass(frozen=True, eq=False)
 class MissingIndicators:
-    """One column with the categories missing and present for some of the numeric columns."""
+    """Indicator columns, with the categories missing and present, of some numeric columns."""
 
     shares: FloatArray  # (numeric,); share of missing numbers; 0 for a column without an indicator
     prior: float  # a: pseudo-counts per category
@@ -47,9 +47,9 @@ class MissingIndicators:
     def costs(
         self, sizes: FloatArray, seen: FloatArray, left: int, anchor: FloatArray, level: FloatArray
     ) -> FloatArray:
-        """Anchors (k,) with the costs of missing numbers; what a present one costs more joins ``level``.
+        """Anchors (k,) with the costs of missing numbers; the rest of a present one's cost joins ``level``.
 
-        ``left`` rows are left out of every cluster.
+        ``left`` rows are taken out of every cluster.
         """
         less = np.maximum(sizes - left, 0.0)
         for column in self.columns:
@@ -60,7 +60,7 @@ class MissingIndicators:
         return anchor
 
     def evidence(self, sizes: FloatArray, rows: FloatArray) -> FloatArray:  # (numeric,)
-        """Log marginal likelihood of which numbers of every column are missing."""
+        """Log marginal likelihood of the indicators."""
         parts, strength = np.zeros(len(self.shares)), 2.0 * self.prior
         for column in self.columns:
             cells = self._cells(sizes, rows[:, column])

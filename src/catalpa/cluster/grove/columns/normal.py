@@ -11,12 +11,12 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.soft.scores import log
 from catalpa.table.blocks import FloatArray
 
-BLUR = 0.1  # f: a number is known up to a tenth of its column's variance
+BLUR = 0.1  # f: variance floor, a tenth of the column's variance
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Soft sums of the known, standardised numbers of every cluster, all (k, numeric)."""
+    """Sums of the non-missing standardised numbers by responsibility, all (k, numeric)."""
 
     rows: FloatArray  # N_j
     totals: FloatArray  # S_j
@@ -31,7 +31,7 @@ class NormalColumns:
     middle: FloatArray
     spread: FloatArray
     prior: float  # kappa; nu is twice as much
-    units: float  # of the counts that make a weight of 1
+    units: float  # integer units of the counts per weight of 1
     common: tuple[int, ...] = ()  # columns that have the same distribution in all clusters
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ class NormalColumns:
         rows = counts.seen / self.units
         if not len(self):
             return Moments(rows, rows, rows)
-        # Sums and squares are in 2**-10 of the units' own 2**-20, and on the scale of the blocks.
+        # Sums and squares have 10 fewer bits than other soft counts, and are on the scale of the blocks.
         totals, squares = (part * 2.0**-10 / self.units for part in (counts.sums, counts.squares))
         middle, spread = self.middle, self.spread
         around = squares - 2.0 * middle * totals + rows * (middle * middle)

@@ -11,7 +11,7 @@ from catalpa.cluster.grove.special import in_order
 from catalpa.table.blocks import FloatArray
 
 NEIGHBOUR = 0.5  # weight of a category's count for the next one
-ORDER_STRENGTH = 3.0  # prior strength of an ordered column, in those of an unordered one
+ORDER_STRENGTH = 3.0  # prior strength of an ordered column, relative to an unordered one
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class OrderedColumns:
     ordered: tuple[int, ...]
 
     def update(self, cells: FloatArray, centre: FloatArray, shares: FloatArray) -> None:
-        """Fill in p_jr(v) of the ordered columns, in shares (tables, k, V)."""
+        """Write p_jr(v) of the ordered columns into the shares (tables, k, V)."""
         for column, part in enumerate(self.categorical.axis.slices()):
             strength = float(self.categorical.strengths[column])
             if self.ordered[column] and np.isfinite(strength):

@@ -10,12 +10,12 @@ from catalpa.cluster.grove.special import in_order
 from catalpa.table.blocks import FloatArray
 from catalpa.table.joined import JoinedAxis
 
-SCALINGS = 3  # rounds in which the pairs of a cluster are scaled to its shares
+SCALINGS = 3  # iterations of proportional fitting of a cluster's pairs to its shares
 
 
 @dataclass(frozen=True, eq=False)
 class TiedColumns:
-    """Columns that are tied to a parent, as a forest, and what their pairs of categories have in common.
+    """Columns that depend on a parent column, as a forest, with the lift of their pairs of categories.
 
     In a cluster the pairs of an edge have the shares p_s(u) p_r(v) phi(u, v), scaled to the cluster's own
     shares p_s and p_r. The lift phi is common to all clusters; where it is 1 the columns are independent.
@@ -27,8 +27,8 @@ class TiedColumns:
     def update(self, shares: FloatArray, overall: FloatArray) -> FloatArray:  # (tables, k, pairs)
         """p_jr(v | u) of every edge, from shares p_jr(v) (tables, k, V).
 
-        ``overall`` (V,) is 0 for a category that no row has: it has its plain share, and so has any
-        category whose parent's no row has.
+        ``overall`` (V,) is 0 for a category without rows. Its share is the one of an untied column, as is
+        that of every category whose parent's category has no rows.
         """
         places = list(self.joined.plain.slices())
         conditional = np.empty((*shares.shape[:2], self.joined.pairs))
