@@ -153,7 +153,7 @@ class Clusterer(
         """Labels of an engine's rows, for ``fit`` and ``predict``."""
         return engine.map_rows(label_rows, self._fixed_scores(engine.axis))
 
-    def _final_labels(self, engine: Engine, own_labels: IntArray | None) -> Any:
+    def _final_labels(self, engine: Engine, own_labels: Any) -> Any:
         """Labels as returned by ``predict``; counts are updated if the method itself gave different ones."""
         for name in ("published_labels_", "matched_", "_match_records"):  # of an earlier fit
             self.__dict__.pop(name, None)
