@@ -69,7 +69,9 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
     "verdict_": lambda _m, _o, X: _fit(X).verdict_,
     "to_sql, save": lambda _m, _o, X: _exported(_fit(X)),
     "refit": lambda m, _o, X: values(m.refit(X).matched_["stays"]),
-    "partial_fit": lambda _m, _o, X: catalpa.Grove(3, random_state=0).partial_fit(X).partial_fit(X).cost_,
+    "partial_fit": lambda _m, _o, X: (
+        catalpa.Grove(3, random_state=0).partial_fit(X).partial_fit(X).cluster_sizes_.sum()
+    ),
     "check": lambda m, _o, X: m.check(X),
     "predict": lambda m, _o, X: values(m.predict(X)),
     "predict_proba": lambda m, _o, X: values(m.predict_proba(X)),

@@ -48,7 +48,7 @@ from catalpa.loop.settle import LoopSettings
 from catalpa.steps.assign import label_rows, measure_rows, nearest_costs, summed_exactly
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, to_fixed_point
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
+from catalpa.table.blocks import Axis, Block, FloatArray, Rows
 from catalpa.table.encode import Encoding
 from catalpa.table.encode_few import few_rows
 from catalpa.table.exact import as_float
