@@ -74,8 +74,6 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
     "to_sql, save": lambda _m, _o, X: _exported(_fit(X)),
     "refit": lambda m, _o, X: values(m.refit(X).matched_["stays"]),
     "partial_fit": lambda _m, _o, X: _of_batches(X).cluster_sizes_.sum(),
-        catalpa.Grove(3, random_state=0).partial_fit(X).partial_fit(X).cluster_sizes_.sum()
-    ),
     "check": lambda m, _o, X: m.check(X),
     "predict": lambda m, _o, X: values(m.predict(X)),
     "predict_proba": lambda m, _o, X: values(m.predict_proba(X)),
