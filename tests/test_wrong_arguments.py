@@ -6,9 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 import catalpa
-from catalpa import datasets, metrics
+from catalpa import datasets, metrics, plot
 from catalpa.cluster.registry import METHODS
 from catalpa.errors import CatalpaError, ParameterError
 
@@ -42,8 +43,14 @@ def test_seeds_that_numpy_takes_are_taken():
 def test_numbers_of_reasons_and_axes_are_at_least_one(model, slip):
     with pytest.raises(ParameterError, match="top of reasons must be an integer of at least 1"):
         model.reasons(slip)
-    with pytest.raises(ParameterError, match="axes of category_map must be an integer of at least 1"):
+    with pytest.raises(ParameterError, match="axes of category_map must be an integer from 1 to 1000"):
         model.category_map(ZOO, axes=slip)
+
+
+def test_a_map_has_at_most_a_thousand_axes(model):
+    assert model.category_map(ZOO, axes=1000)["x999"].abs().max() == 0
+    with pytest.raises(ParameterError, match="axes of category_map"):
+        model.category_map(ZOO, axes=1001)
 
 
 @pytest.mark.parametrize("slip", [5, None, b"x", 1.5, []], ids=shown)
@@ -115,6 +122,123 @@ CALLS = {
 def test_functions_refuse_slips_with_an_error_of_ours(call, slip):
     with pytest.raises(CatalpaError):
         CALLS[call](slip)
+
+
+@pytest.mark.parametrize("slip", [*SLIPS, None, 0, 1], ids=shown)
+def test_settings_of_exports_are_true_or_false_and_of_scorers_error_or_ignore(model, slip):
+    for export in (model.to_sql, model.to_onnx):
+        with pytest.raises(ParameterError, match=r"probabilities of to_.* must be False or True"):
+            export(probabilities=slip)
+    for setting in ("unknown_keys", "missing_keys"):
+        with pytest.raises(ParameterError, match=rf"{setting} is .*; it can be 'error' or 'ignore'"):
+            model.scorer(**{setting: slip})
+
+
+CHARTS = {
+    "category_map": lambda model, **more: plot.category_map(model, ZOO, **more),
+    "cluster_sizes": plot.cluster_sizes,
+    "cost_per_pass": plot.cost_per_pass,
+    "merge_tree": plot.merge_tree,
+    "profile_map": plot.profile_map,
+    "relation_comparison": lambda model, **more: plot.relation_comparison(model, "legs", [0, 1], **more),
+    "relation_grid": plot.relation_grid,
+    "relation_tree": lambda model, **more: plot.relation_tree(model, 0, "legs", **more),
+    "row_map": lambda model, **more: plot.row_map(model, ZOO, **more),
+    "silhouettes": lambda model, **more: plot.silhouettes(model, ZOO, **more),
+}
+
+
+@pytest.mark.parametrize("slip", [*SLIPS, None, KMeans(2), catalpa.KModes], ids=shown)
+@pytest.mark.parametrize("chart", CHARTS)
+def test_a_chart_is_drawn_of_a_fitted_model(chart, slip):
+    with pytest.raises(ParameterError, match=r"model is .*; give a fitted estimator of Catalpa"):
+        CHARTS[chart](slip)
+
+
+@pytest.mark.parametrize("slip", [*SLIPS, None, 0, True], ids=shown)
+@pytest.mark.parametrize("chart", [name for name in CHARTS if name != "profile_map"])
+def test_the_size_of_a_chart_is_a_number_of_pixels(model, chart, slip):
+    with pytest.raises(ParameterError, match=f"width of {chart} must be an integer of at least 1"):
+        CHARTS[chart](model, width=slip)
+
+
+@pytest.mark.parametrize("slip", ["legs", -1, ["legs", 2], np.array(["legs"])], ids=shown)
+@pytest.mark.parametrize("chart", ["profile_map", "relation_grid"])
+def test_columns_of_a_chart_are_a_list_of_names(model, chart, slip):
+    with pytest.raises(ParameterError, match=r"columns of .* must be None or a list of column names"):
+        CHARTS[chart](model, columns=slip)
+
+
+@pytest.mark.parametrize("slip", [*SLIPS, {"a": 1}, {2: "x"}, {2: None}], ids=shown)
+def test_scores_of_a_choice_are_numbers_by_k(slip):
+    with pytest.raises(ParameterError, match=r"^scores (is|has)"):
+        plot.choosing_k(slip)
+
+
+def test_a_wrong_rule_for_missing_values_in_a_dict_is_named():
+    for slip in ({"hair": ["ignore"]}, {"hair": "drop"}, {"hair": None}):
+        with pytest.raises(ParameterError, match="missing of KModes must be"):
+            catalpa.KModes(2, missing=slip).fit(ZOO)
+
+
+@pytest.mark.parametrize("slip", [ZOO, b"x", 5, [b"x"]], ids=lambda slip: type(slip).__name__)
+def test_scan_says_what_it_got_without_printing_it(slip):
+    with pytest.raises(CatalpaError, match=r"scan reads files, and got (DataFrame|bytes|int)[.]"):
+        catalpa.scan(slip)
+
+
+LISTS = {
+    "scan columns is": lambda slip: catalpa.scan("no.csv", columns=slip),
+    "scan drop is": lambda slip: catalpa.scan("no.csv", drop=slip),
+    "na ": lambda slip: catalpa.scan("no.csv", na=slip),
+    "header is .* rows are whole numbers": lambda slip: catalpa.scan("no.csv", header=slip),
+    "skip_rows is .* rows are whole numbers": lambda slip: catalpa.scan("no.csv", skip_rows=slip),
+    "dialect is": lambda slip: catalpa.scan("no.csv", dialect=slip),
+    "suggest ": lambda slip: catalpa.look(ZOO, suggest=slip),
+    "names is": lambda slip: catalpa.compare([0, 1], [0, 1], names=slip),
+    "history ": lambda slip: catalpa.history(slip),
+}
+
+
+@pytest.mark.parametrize(
+    "slip", [-1, 1.5, object(), True, {"a": 1}, np.array([1.5, 2]), len, [b"x"]], ids=shown
+)
+@pytest.mark.parametrize("sentence", LISTS)
+def test_what_is_no_list_of_names_or_rows_is_named(sentence, slip):
+    with pytest.raises(CatalpaError, match=sentence.removeprefix("scan ")):
+        LISTS[sentence](slip)
+
+
+@pytest.mark.parametrize("slip", [*SLIPS, None], ids=shown)
+def test_settings_of_forms_and_explorers_are_named(model, slip):
+    pytest.importorskip("altair")
+    with pytest.raises(ParameterError, match="random_state of short_form must be an integer of at least 0"):
+        catalpa.short_form(model, ZOO, random_state=slip)
+    with pytest.raises(ParameterError, match="rows of explore must be False or True"):
+        catalpa.explore(model, ZOO, rows=slip)
+    with pytest.raises(ParameterError, match=r"others is .*; give a list of fitted estimators"):
+        catalpa.explore(model, ZOO, others=[model, slip])
+    with pytest.raises(ParameterError, match=r"others is .*; give a list of fitted estimators"):
+        catalpa.explore(model, ZOO, others=5 if slip is None else slip)
+
+
+@pytest.mark.parametrize("slip", [5, None, b"x", 1.5, [], ZOO], ids=shown)
+def test_pages_and_recipes_are_saved_at_a_path(model, slip):
+    pytest.importorskip("altair")
+    form = catalpa.short_form(model, ZOO)
+    saves = [form.save, form.to_xlsx, model.report(ZOO).save, catalpa.drift(model, ZOO).save]
+    for save in (*saves, catalpa.look(ZOO).recipe.save):
+        with pytest.raises(ParameterError, match="pass the name of a file, as a string or a Path"):
+            save(slip)
+
+
+@pytest.mark.parametrize("slip", SLIPS[1:], ids=shown)
+def test_the_query_of_a_form_has_names_that_are_text(model, slip):
+    pytest.importorskip("altair")
+    form = catalpa.short_form(model, ZOO)
+    for setting in ("table", "keep", "label"):
+        with pytest.raises(ParameterError, match=f"{setting} of to_sql must be"):
+            form.to_sql(**{setting: slip})
 
 
 # Of scikit-learn, where every reader looks for them.

@@ -56,7 +56,7 @@ def main() -> int:
     for result in results:
         print(
             f"onnxruntime {result['version']}: {result['models']:,} models (k = {result['clusters']}; "
-            f"{result['tied']:,} with tied columns), "
+            f"{result['tied']:,} with tied columns, {result['outliers']:,} with outliers), "
             f"{result['rows']:,} rows; labels different: {result['labels']}; {result['soft']:,} models with "
             f"probabilities, largest difference {result['share']:.1e}, of scores {result['score']:.1e}"
         )
@@ -96,7 +96,7 @@ def write_cases(folder: Path, models: int, seed: int) -> None:
             if case.probabilities is None
             else (case.probabilities.tolist(), case.outlier_scores.tolist())
         )
-        kept = (case.graph, feeds, case.labels.tolist(), soft, case.tied)
+        kept = (case.graph, feeds, case.labels.tolist(), soft, case.tied, case.outliers)
         (folder / f"{written}.pickle").write_bytes(pickle.dumps(kept))
         written += 1
 
@@ -128,12 +128,12 @@ def compare(folder: Path) -> dict[str, object]:
     """Run the cases of a folder on the runtime of this process."""
     import onnxruntime
 
-    rows = labels_different = soft_models = tied_models = 0
-    share = score = 0.0
+    rows = labels_different = soft_models = tied_models = outlier_models = 0
+    shares_away, scores_away = [], []
     clusters: set[int] = set()
     paths = sorted(folder.glob("*.pickle"))
     for path in paths:
-        graph, feeds, expected, soft, tied = pickle.loads(path.read_bytes())
+        graph, feeds, expected, soft, tied, outliers = pickle.loads(path.read_bytes())
         session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
         labels = np.array(expected)
         clusters.add(int(labels.max()) + 1)
@@ -143,15 +143,13 @@ def compare(folder: Path) -> dict[str, object]:
             rows += len(labels)
             labels_different += int((answer != labels).sum())
             if soft is not None:
-                kept = labels >= 0
+                kept = ~np.isnan(soft[1])  # not those that predict refuses
                 shares, scores = (np.array(values)[kept] for values in soft)
-                share = max(share, float(np.abs(more[0][kept] - shares).max(initial=0.0)))
-                share = max(share, float(np.abs(more[1][kept] - shares.max(axis=1)).max(initial=0.0)))
-                score = max(
-                    score, float((np.abs(more[2][kept] - scores) / np.maximum(scores, 1.0)).max(initial=0.0))
-                )
+                shares_away += [more[0][kept] - shares, more[1][kept] - shares.max(axis=1)]
+                scores_away += [(more[2][kept] - scores) / np.maximum(scores, 1.0)]
         soft_models += soft is not None
         tied_models += tied
+        outlier_models += outliers
     return {
         "version": onnxruntime.__version__,
         "models": len(paths),
@@ -160,14 +158,15 @@ def compare(folder: Path) -> dict[str, object]:
         "labels": labels_different,
         "soft": soft_models,
         "tied": tied_models,
-        "share": share,
-        "score": score,
+        "outliers": outlier_models,
+        "share": farthest(shares_away),
+        "score": farthest(scores_away),
     }
 
 
 def farthest(differences: list[Any]) -> float:
     """Largest difference from zero; NaN if one is, which is no small difference."""
-    return float(np.abs(np.concatenate([np.ravel(each) for each in differences])).max())
+    return float(np.abs(np.concatenate([np.zeros(1), *(np.ravel(each) for each in differences)])).max())
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from catalpa.lab.grids import Cell, Grid, to_markdown, to_plain
+from catalpa.lab.grids import Cell, Grid, folded, to_markdown, to_plain
 from catalpa.metrics import average_ranks, wilcoxon_holm
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -176,13 +176,14 @@ def page(results: pd.DataFrame) -> str:
         no_claims="\n".join(_no_claims(ari)) or "- On these tables there is nothing of the kind.",
         weak="\n".join(_weak(ari)),
         standings="\n\n".join(
-            f"### {title.capitalize()}: {len(own)}\n\n" + to_markdown(standing_grid(title, own, own_acc))
+            f"### {title[0].upper()}{title[1:]}: {len(own)}\n\n"
+            + to_markdown(standing_grid(title, own, own_acc))
             for (title, own), (_, own_acc) in titled
         ),
         families=to_markdown(family_grid(ari)),
         lost=to_markdown(lost_grid(results)),
         lopsided=f"{LOPSIDED:.0%}",
-        tables=to_markdown(table_grid(ari)),
+        tables=folded(f"{len(ari)} tables", to_markdown(table_grid(ari))),
     )
 
 

@@ -159,8 +159,8 @@ def columns_hint(wanted: str, names: Iterable[str]) -> str:
     "Did you mean 'Contract'?"
     >>> columns_hint("age", ["colour", "size"])
     "Its columns are ['colour', 'size']."
-    >>> columns_hint("age", [f"a rather long question, number {at}" for at in range(90)])[-15:]
-    ' and 88 more.'
+    >>> columns_hint("age", [f"a rather long question, number {at}" for at in range(90)])[-20:]
+    "mber 2' and 87 more."
     """
     known = list(map(str, names))
     lowered = {name.casefold(): name for name in reversed(known)}

@@ -14,10 +14,27 @@ from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from catalpa.errors import CatalpaError
+from catalpa.errors import CatalpaError, ParameterError
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
+
+
+def check_path(path: object) -> None:
+    """Raise an error for what is not the name of a file.
+
+    Examples
+    --------
+    >>> check_path("model.json")
+    >>> check_path(5)
+    Traceback (most recent call last):
+    ...
+    catalpa.errors.ParameterError: path=5 is not valid: pass the name of a file, as a string or a Path.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(
+            f"path={path!r:.60} is not valid: pass the name of a file, as a string or a Path."
+        )
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:

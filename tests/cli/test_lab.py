@@ -128,7 +128,9 @@ def test_the_printed_runs_are_made_and_shown_beside_the_print(run):
     assert "30 runs in results/as_published.parquet, 0 of them without a result." in ended.err
     line = next(line for line in ended.out.splitlines() if line.startswith("CV"))
     # Printed, from the script's seed, the difference, no unpicked seeds, and k-modes from the same rows.
-    assert line.split() == ["CV", "0.8759±0.00", "0.8759±0.00", "+0.0000", "-", "-", "0.8609"]
+    assert line.split() == ["CV", "0.8759±0.00", "0.8759±0.00", "+0.0000", "-", "-", "0.8609", "-0.0019"]
+    words = " ".join(ended.err.split())
+    assert "No runs from unpicked seeds at results/protocol.parquet. Make them with: catalpa lab run" in words
     shown = run("lab", "table", 3, "--as-published", "--format", "csv")
     assert shown.code == 0
     once = pd.read_csv(io.StringIO(shown.out)).query("label == 'DISC-I' and dataset == 'CV'").iloc[0]

@@ -77,7 +77,7 @@ def test_the_demo_shows_both_methods_and_writes_the_files_of_grove_twice(run, tm
         assert "legs in cluster" in published
         assert "──" in published
         assert "two agree by 0." in published
-        assert "% sure" in default
+        assert "mean membership probability" in default
         assert "feathers=1" in default
     labels = pd.read_csv(tmp_path / "demo-output" / "labels.csv")
     assert len(labels) == 101

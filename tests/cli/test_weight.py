@@ -35,7 +35,7 @@ def test_clusters_of_weighted_rows_are_those_of_repeated_ones(run, weighted):
 
 def test_the_page_of_a_weighted_table_weighs_rows(run, weighted, tmp_path):
     assert run("cluster", weighted, "-k", 2, "--weight", "w", "-o", "out", "--report", "page.html").code == 0
-    assert "rows count by their weights, 5.5 in sum" in (tmp_path / "page.html").read_text()
+    assert "weighted (sum of weights 5.5)" in (tmp_path / "page.html").read_text()
     told = json.loads(run("report", "out/model.json", weighted, "--weight", "w", "--json").out)
     assert told["table"]["weight"] == 5.5
     assert run("report", "out/model.json", weighted, "--weight", "w", "-o", "other.html").code == 0

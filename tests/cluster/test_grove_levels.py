@@ -8,7 +8,7 @@ import pytest
 
 import catalpa
 from catalpa import Grove
-from catalpa.errors import NoStructureWarning, ParameterError, UnknownCluster, UnsupportedTable
+from catalpa.errors import NoStructureWarning, ParameterError, UnknownCluster
 from catalpa.metrics import adjusted_rand
 
 
@@ -228,5 +228,5 @@ def test_cut_and_split_read_tables_that_are_not_in_memory(table, model, tmp_path
     scan = catalpa.scan(tmp_path / "rows.parquet")
     assert list(model.cut(3, scan).labels_) == model.cut(3, rows).labels_.tolist()
     assert list(model.split(0, scan, 2).labels_) == model.split(0, rows, 2).labels_.tolist()
-    with pytest.raises(UnsupportedTable, match="in memory"):
+    with pytest.raises(ParameterError, match="not in memory"):
         model.cut(3, scan, sample_weight=np.ones(len(rows)))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from tests.oracle.competition import competition, oriented, wocil
 
+import catalpa
 from catalpa import WOCIL, load
 from catalpa.costs.wocil import difference, separating_weights
 from catalpa.datasets import load as load_data
@@ -292,11 +293,10 @@ def test_fewer_distinct_rows_than_clusters_are_said():
         assert WOCIL(2).fit([["a"], ["a"], ["a"]]).n_clusters_ == 1
 
 
-def test_rows_elsewhere_are_refused_in_words():
-    from catalpa.estimator.problem import rows_in_memory
-
+def test_rows_elsewhere_are_refused_in_words(tmp_path):
+    (tmp_path / "table.csv").write_text("a,b\nx,y\nx,z\nw,y\n")
     with pytest.raises(UnsupportedTable, match="must be in memory"):
-        rows_in_memory(object(), "WOCIL")
+        WOCIL(2).fit(catalpa.scan(tmp_path / "table.csv"))
 
 
 def test_a_column_without_a_single_category_can_be_started_from():

@@ -146,5 +146,5 @@ def test_weights_of_a_query_are_refused(frame):
 @pytest.mark.dask
 def test_a_table_on_a_cluster_in_a_place_for_tables_in_memory_is_told():
     table = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame({"a": ["x", "y"]}), npartitions=1)
-    with pytest.raises(UnsupportedTable, match=r"on a cluster \(dask\).*fit or predict.*\.compute\(\)"):
+    with pytest.raises(UnsupportedTable, match=r"distributed \(dask\).*fit or predict.*\.compute\(\)"):
         infer(table)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import engines, files, models, onnx_graphs, tables, texts, uses
+from tests.fuzz import engines, files, models, onnx_graphs, sql_queries, tables, texts, uses
 
 FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
     "models": models.fuzz,
@@ -21,6 +21,7 @@ FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
     "texts": texts.fuzz,
     "uses": uses.fuzz,
     "onnx": onnx_graphs.fuzz,
+    "sql": sql_queries.fuzz,
 }
 
 

@@ -67,7 +67,7 @@ COLUMNS: dict[str, Callable[[np.random.Generator, Any], pd.Series]] = {
     "empty": lambda _, group: pd.Series([None] * len(group), dtype=object),
 }
 SUMS = [name for name in METHODS if name != "mcdc"]  # labels of MCDC are no sum over columns
-OFTEN = ("grove", "grove", "grove", "kmodes", "kprototypes", "disc", "harr")
+OFTEN = ("grove",) * 6 + ("kmodes", "kprototypes", "disc", "harr")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +76,11 @@ class Case:
 
     graph: bytes
     feeds: tuple[dict[str, Any], ...]  # the arrays of onnx_inputs, and the cells as another program has them
-    labels: Any  # (rows,), -1 where predict refuses
-    probabilities: Any  # (rows, k), or None
-    outlier_scores: Any  # (rows,), or None
+    labels: Any  # (rows,), -1 where predict refuses, or says that the row is an outlier
+    probabilities: Any  # (rows, k), NaN where predict refuses, or None
+    outlier_scores: Any  # (rows,), NaN where predict refuses, or None
     tied: bool  # whether a column is tied to another
+    outliers: bool  # whether a row is labelled as an outlier
 
 
 def fuzz(rng: Random, _folder: Path) -> str:
@@ -92,6 +93,8 @@ def fuzz(rng: Random, _folder: Path) -> str:
         check(session.run(None, feed), case)
     if case.probabilities is None:
         return "hard"
+    if case.outliers:
+        return "outliers"
     return "tied" if case.tied else "soft"
 
 
@@ -100,12 +103,13 @@ def check(answers: list[Any], case: Case) -> None:
     assert labels.tolist() == case.labels.tolist()
     if case.probabilities is not None:
         shares, certainty, scores = soft
-        kept = case.labels >= 0
+        refused = np.isnan(case.outlier_scores)  # an outlier has the label -1 too, and probabilities
+        kept = ~refused
         np.testing.assert_allclose(shares[kept], case.probabilities[kept], atol=1e-6, rtol=0)
         np.testing.assert_allclose(certainty[kept], case.probabilities[kept].max(axis=1), atol=1e-6, rtol=0)
         np.testing.assert_allclose(scores[kept], case.outlier_scores[kept], atol=1e-6, rtol=1e-9)
-        assert np.isnan(shares[~kept]).all()
-        assert np.isnan(scores[~kept]).all()
+        assert np.isnan(shares[refused]).all()
+        assert np.isnan(scores[refused]).all()
 
 
 def made(rng: Random) -> Case | str:
@@ -130,13 +134,16 @@ def made(rng: Random) -> Case | str:
         labels, shares, scores = expected(model, rows, soft=soft)
         feeds = (raw_feed(rows, given), model.onnx_inputs(rows, missing_text=MISSING))
     tied = len(getattr(model, "tied_columns_", ())) > 0
-    return Case(graph.SerializeToString(), feeds, labels, shares, scores, tied)
+    outliers = soft and bool(((labels < 0) & ~np.isnan(scores)).any())
+    return Case(graph.SerializeToString(), feeds, labels, shares, scores, tied, outliers)
 
 
 def table(rng: Random) -> pd.DataFrame:
     """Rows of several groups in columns of every type; some rows are there many times, some columns twice."""
     numpy_rng = np.random.default_rng(rng.randrange(2**32))
     rows = rng.choice((30, 80, 200, 400))
+    if rng.random() < 0.3:
+        return _chain(rng, numpy_rng, max(rows, 200))
     group = numpy_rng.integers(0, rng.randint(2, 12), rows)
     kinds = [rng.choice(sorted(COLUMNS)) for _ in range(rng.randint(1, 6))]
     names = rng.sample(NAMES, len(kinds)) if rng.random() < 0.5 else [f"c{at}" for at in range(len(kinds))]
@@ -149,6 +156,20 @@ def table(rng: Random) -> pd.DataFrame:
             else COLUMNS[kind](numpy_rng, group)
         )
         columns[name] = column.rename(name)
+    return pd.DataFrame(columns)
+
+
+def _chain(rng: Random, numpy_rng: np.random.Generator, rows: int) -> pd.DataFrame:
+    """Columns that each depend on the one before, in two groups: Grove ties them."""
+    group = numpy_rng.integers(0, 2, rows)
+    kinds = rng.sample(("letters", "codes", "nullable", "halves", "ordered"), rng.randint(2, 5))
+    columns, above = dict[str, pd.Series](), numpy_rng.integers(0, 6, rows)
+    for kind in kinds:
+        chance = numpy_rng.random(rows) < rng.choice((0.1, 0.3))
+        above = np.where(chance, numpy_rng.integers(0, 6, rows), above)
+        columns[kind] = COLUMNS[kind](numpy_rng, above)
+    columns["group"] = pd.Series(np.array(["a", "b"])[group])
+    columns["number"] = pd.Series(group * 2.0 + numpy_rng.normal(size=rows))
     return pd.DataFrame(columns)
 
 
@@ -190,6 +211,7 @@ def new_model(rng: Random, frame: pd.DataFrame) -> Any:
         "bins": rng.choice((None, 4)) if entry.mixed else 4,
         # As categories too: halves, and whole numbers that would be taken as numbers.
         "categorical_features": rng.choice((None, [frame.columns[0]])),
+        "outliers": rng.choice((None, "label")),
     }
     model = entry.estimator()
     return model.set_params(**{name: wanted[name] for name in wanted if name in model.get_params()})
@@ -227,12 +249,13 @@ def expected(model: Any, rows: pd.DataFrame, *, soft: bool) -> tuple[Any, Any, A
         parts = [rows.iloc[[at]] for at in range(len(rows))]
     labels, shares, scores = [], [], []
     for part in parts:
+        refused = False
         try:
             labels += [model.predict(part)]
         except CatalpaError:
+            refused = True
             labels += [np.array([-1])]
         if soft:
-            refused = labels[-1][0] < 0
             shares += [np.full((1, model.n_clusters_), np.nan) if refused else model.predict_proba(part)]
             scores += [np.array([np.nan]) if refused else model.outlier_scores(part)]
     whole = [np.concatenate(each) if each else None for each in (labels, shares, scores)]

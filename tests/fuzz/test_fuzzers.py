@@ -9,7 +9,16 @@ import pytest
 from tests.fuzz.__main__ import kind_of_fault
 from tests.fuzz.fuzzers import FUZZERS, foreign_errors, one_case
 
-CASES = {"models": 100, "tables": 30, "files": 40, "engines": 25, "texts": 60, "uses": 20, "onnx": 60}
+CASES = {
+    "models": 100,
+    "tables": 30,
+    "files": 40,
+    "engines": 25,
+    "texts": 60,
+    "uses": 20,
+    "onnx": 60,
+    "sql": 20,
+}
 
 
 @pytest.mark.parametrize("fuzzer", FUZZERS)

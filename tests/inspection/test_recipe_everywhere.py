@@ -14,7 +14,7 @@ from tests.engines.test_every_function import _plain
 from tests.engines.test_weight_column import KINDS
 
 import catalpa
-from catalpa.errors import UnknownColumn, UnsupportedTable
+from catalpa.errors import TableError, UnknownColumn, UnsupportedTable
 from catalpa.inspection.apply import Preparation
 from catalpa.inspection.recipe import Recipe
 from catalpa.report.findings import findings
@@ -41,7 +41,7 @@ RECIPE = Recipe.from_dict(
 )
 EVERY_TABLE = ["predict", "predict_proba", "transform", "score", "report", "category_map", "drift", "compare"]
 PAGES = ["plot.row_map", "plot.number_boxes", "plot.silhouettes", "explore"]
-ELSEWHERE = ["streamed", "lazy", "duckdb"]
+ELSEWHERE = ["streamed", "lazy", "duckdb", "dask"]
 
 
 @cache
@@ -151,7 +151,7 @@ def test_weights_are_named_beside_a_recipe(kind, request):
 
 
 @pytest.mark.parametrize("recipe", [RECIPE, "auto"])
-@pytest.mark.parametrize("kind", ["pandas", "streamed"])
+@pytest.mark.parametrize("kind", ["pandas", "streamed", "dask"])
 def test_choose_k_prepares_the_table(kind, recipe, request):
     frame, weights = raw(), raw()["w"]
     if recipe == "auto":
@@ -171,21 +171,16 @@ def test_choose_k_refuses_a_table_without_a_column_of_the_recipe():
         catalpa.choose_k(raw().drop(columns="price"), [2], method=catalpa.Grove(recipe=RECIPE))
 
 
-@pytest.mark.parametrize("name", [*EVERY_TABLE, *PAGES])
-def test_tables_on_a_cluster_are_refused(name, request):
-    with pytest.raises(UnsupportedTable, match="A recipe is not applied to a table on a cluster"):
-        result(name, KINDS["dask"](raw(), request))
+def test_a_table_on_a_cluster_is_looked_at(request):
+    frame = raw().drop(columns="w")
+    model = catalpa.KModes(3, random_state=0, recipe="auto").fit(KINDS["dask"](frame, request))
+    assert model.recipe_ == catalpa.look(frame).recipe
 
 
-@pytest.mark.parametrize("recipe", [RECIPE, "auto"])
-def test_fits_to_a_table_on_a_cluster_are_refused(recipe, request):
-    table = KINDS["dask"](raw(), request)
-    for work in (
-        catalpa.Grove(3, recipe=recipe).fit,
-        lambda X: catalpa.choose_k(X, [2], method=catalpa.Grove(recipe=recipe)),
-    ):
-        with pytest.raises(UnsupportedTable, match="A recipe is not applied to a table on a cluster"):
-            work(table)
+def test_a_value_that_an_order_lacks_is_refused_where_the_rows_are(request):
+    table = raw().assign(q2=["e", *raw()["q2"][1:]])
+    with pytest.raises(TableError, match="which the order of its recipe lacks"):
+        catalpa.KModes(3, recipe=RECIPE).fit(KINDS["dask"](table, request))
 
 
 def test_office_files_take_only_tables_in_hand(request):

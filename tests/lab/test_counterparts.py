@@ -37,7 +37,9 @@ from catalpa.lab.readings import (
     same_starts,
     tabulated_shares,
 )
+from catalpa.lab.readings_het2hom import Het2HomProgram
 from catalpa.metrics import adjusted_rand
+from catalpa.table.blocks import Axis
 
 # Columns whose ACC, ARI and CMP come out to four digits on bundled data sets.
 COME_OUT = {
@@ -46,7 +48,7 @@ COME_OUT = {
     "HDC": ["CA", "TA", "CV", "ZO", "DT"],
     "CoForest": ["CA", "CV", "DT"],
     "MCDC": ["CA", "TA", "CV"],
-    "HARR": ["CV", "ZO"],
+    "HARR": ["TA", "CV", "ZO"],
     "WOCIL": ["ZO"],
 }
 TOY = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]]
@@ -152,6 +154,32 @@ STORED = PROJECT / "results" / "counterparts.csv"
 def test_the_page_in_the_docs_is_made_from_the_stored_runs():
     made = counterparts_page(read_counterparts(STORED))
     assert (PROJECT / "docs" / "inside" / "counterparts.md").read_text("utf-8") == made
+
+
+def test_the_page_lists_what_does_not_come_out_with_the_difference(tmp_path):
+    rows = run_counterparts(
+        read_protocol().restricted(datasets=["ZO", "TA"]),
+        tmp_path / "runs.csv",
+        labels=["KMD", "HDC", "DISC"],
+    )
+    moved = rows["label"].eq("HDC") & rows["dataset"].eq("ZO") & rows["start"].eq("printed")
+    text = counterparts_page(rows.assign(ACC=rows["ACC"] + 0.1 * moved))
+    misses = [line for line in text.splitlines() if line.startswith("| HDC | ZO |")]
+    assert len(misses) == 1
+    assert "(+0.1000)" in misses[0]
+    assert not any(line.startswith("| KMD | ") and "(+" in line for line in text.splitlines()[:40])
+
+
+def test_equal_weights_leave_sums_that_are_equal_on_paper_equal():
+    ways = [np.array([[[0.0, apart], [apart, 0.0]]]) for apart in (0.25, 0.25, 0.5, 0.25, 1.0)]
+    program = Het2HomProgram(np.arange(0, 10, 2)[None, :], Axis((2,) * 5), ways)
+    # The row is 0.25, 0.25 and 0.5 away from both prototypes, in another order of columns.
+    prototypes = [np.array(pair)[:, None] for pair in ([1, 0], [1, 1], [1, 1], [0, 1], [0, 0])]
+    even = program._totals(prototypes, [np.full(1, 1.0 / 5.0)] * 5)
+    assert even[0, 0] == even[0, 1]
+    # With weights that differ the sums round, and the order decides.
+    learned = program._totals(prototypes, [np.full(1, 0.2), *[np.full(1, 0.2)] * 3, np.full(1, 0.3)])
+    assert learned[0, 0] != learned[0, 1]
 
 
 @pytest.mark.skipif(not STORED.exists(), reason="results are not here")

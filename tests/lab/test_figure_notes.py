@@ -9,6 +9,7 @@ import pytest
 
 from catalpa.lab import read_protocol
 from catalpa.lab.conclusions import StoredResults
+from catalpa.lab.counterparts import read_counterparts
 from catalpa.lab.figures.notes import figures_text, stored_figures
 from catalpa.lab.journal import read_results
 from catalpa.lab.page import page
@@ -117,6 +118,7 @@ def test_the_page_in_the_docs_is_made_from_the_stored_results():
         read_results(results / "as_published.parquet"),
         pd.read_csv(results / "claims.csv"),
         stored_figures(results / "figures"),
+        read_counterparts(results / "counterparts.csv"),
     )
     made = page(read_results(results / "protocol.parquet"), read_protocol(), notes, stored)
     assert (PROJECT / "docs" / "inside" / "results.md").read_text("utf-8") == made

@@ -86,6 +86,17 @@ def test_kmodes_is_run_from_the_very_same_rows(bundled):
         assert stored.loc[number, "ACC"] == metrics.clustering_accuracy(data.target, model.labels_)
 
 
+@pytest.mark.parametrize(("number", "printed"), [("2", 0.6970), ("3", 0.6970)])
+def test_kmodes_beside_disc_has_its_difference_from_its_own_print(number, printed, bundled):
+    made = as_published_table(bundled, None, read_protocol(), number, "ACC")
+    cells = made.cells[made.cells["dataset"] == "ZO"].set_index("label")
+    away = round(cells.loc["DISC", "kmodes"], 4) - printed
+    assert cells.loc["DISC", "kmodes_difference"] == pytest.approx(away, abs=1e-12)
+    compared = [grid.title for grid in made.against_kmodes()]
+    assert len(compared) == {"2": 1, "3": 2}[number]
+    assert all("DISC (" in title or "DISC-I (" in title for title in compared)
+
+
 def test_the_program_without_rows_to_start_from_is_refused():
     with pytest.raises(ParameterError, match="draws no rows itself"):
         PublishedDISC(2).fit(load("CV").frame)

@@ -209,6 +209,28 @@ def test_what_is_not_printed_has_no_line_among_the_printed(results, small):
         assert not any(row[0].text in ("Grove", "Theirs") for row in grid.rows)
 
 
+def test_the_table_of_the_page_has_the_difference_from_the_print_in_brackets(results, small):
+    made = table(results, small, "2")
+    grid = made.side_by_side()
+    own = made.cells[(made.cells["column"] == "KMD") & (made.cells["dataset"] == "ZO")].iloc[0]
+    kmodes, alone = (next(row for row in grid.rows if row[0].text == name) for name in ("KMD", LAST))
+    wanted = f"{own['mean']:.4f}±{own['std']:.2f} ({own['mean'] - 0.6970:+.3f})"
+    assert kmodes[grid.head.index("ZO")].text == wanted
+    ranks = [f"{made.ranks().loc['KMD', name]:.2f}" for name in ("ours", "printed")]
+    assert [cell.text for cell in kmodes[-2:]] == ranks
+    assert alone[grid.head.index("CA")].text == "0.7002"
+    assert {len(row) for row in grid.rows} == {len(grid.head)}
+
+
+def test_the_table_of_the_page_has_no_ranks_if_there_are_none(results):
+    grid = table(results, read_protocol(), "4").side_by_side()
+    assert "rank" not in grid.head
+    assert {len(row) for row in grid.rows} == {len(grid.head)}
+
+
+LAST = "all rows in one cluster"
+
+
 def test_a_method_of_another_package_gets_a_column(results, small):
     theirs = results[results["method"] == "kmodes"].assign(method="package.module:Theirs", variant="default")
     both = pd.concat([results, theirs], ignore_index=True)

@@ -103,6 +103,8 @@ def arguments_of(name: str) -> dict[str, object]:
         "pair_gains": {"counts": np.ones((5, 5)), "shares": np.full((K, 5), 0.4), "weights": np.ones(K)}
         | {"starts": np.array([0, 3, 5]), "columns": np.array([0, 1]), "price": 0.0}
         | {"gains": np.zeros((2, 2)), "level": "baseline"},
+        "tie_gains": {"counts": ints(K, 5), "sizes": ints(K), "pairs": ints(K, 0), "columns": priors()}
+        | {"units": 1.0, "price": 0.0, "gains": np.zeros(0), "level": "baseline"},
         "round_costs": {"costs": np.zeros((K, 5)), "after": np.zeros((K, 5)), "anchors": np.zeros((2, K))}
         | {"quanta": 1.0, "room": 9.0, "columns": 2.0, "table": narrow, "least": ints(5), "rise": narrow}
         | {"anchors_above": np.zeros((2, K), dtype=np.int32), "level": "baseline"},
@@ -367,6 +369,17 @@ CASES = {
         ("columns", np.array([0, 2])),
         ("columns", np.array([-1, 1])),
         ("gains", np.zeros((2, 3))),
+        ("level", "abacus"),
+    ],
+    "tie_gains": [
+        ("counts", ints(K, 4)),
+        ("counts", ints(0, 5)),
+        ("sizes", ints(K + 1)),
+        ("pairs", ints(K, 1)),
+        ("pairs", ints(K + 1, 0)),
+        ("units", 0.0),
+        ("units", np.nan),
+        ("gains", np.zeros(1)),
         ("level", "abacus"),
     ],
     "round_costs": [

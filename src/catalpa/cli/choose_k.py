@@ -63,7 +63,7 @@ def choose_k(
         source = TableSource(table, csv, listed(columns), listed(drop), weight=weight)
         data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
-        model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
+        model.set_params(recipe=recipe_of(data, table, preparing, terminal))
         with terminal.progress(model):
             choice = choose(
                 data.rows,

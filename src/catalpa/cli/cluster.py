@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 # Long lists of decisions would hide the clusters.
 DECISIONS_SAID = 10
 DEFAULT_METHOD = "grove"
+NAME_SHOWN = 60  # characters of a name
 NAMES_SAID = 6  # of columns with the same decision
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
@@ -130,7 +132,7 @@ def cluster(
         data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
         if earlier is None or chosen(preparing):
-            model.set_params(recipe=recipe_of(data.rows, table, preparing, terminal))
+            model.set_params(recipe=recipe_of(data, table, preparing, terminal))
         else:
             model.set_params(recipe=fitted_of(earlier).recipe)
         fitted(terminal, model, data.rows, data.weights)
@@ -236,7 +238,8 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
     if len(decisions) > DECISIONS_SAID:
-        terminal.say(f"and {len(decisions) - DECISIONS_SAID} more columns were decided on: --json lists them")
+        more = len(decisions) - DECISIONS_SAID
+        terminal.say(f"and {more} more decision{'s' if more > 1 else ''} on columns: --json lists them")
     return model
 
 
@@ -249,10 +252,13 @@ def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
     >>> group_similar_decisions([f"column 'a' {same}", f"column 'b' {same}", "more"])
     ["columns 'a', 'b' hold 2 things: taken", 'more']
     """
+    from catalpa.explain.formatting import shortened
+
     columns: dict[str, list[str]] = {}
     for decision in decisions:
         match = re.fullmatch(r"column ('.*?'|\".*?\") (holds .*)", decision)
-        columns.setdefault(match[2] if match else decision, []).extend([match[1]] if match else [])
+        name = [repr(shortened(literal_eval(match[1]), NAME_SHOWN))] if match else []
+        columns.setdefault(match[2] if match else decision, []).extend(name)
     lines = []
     for text, names in columns.items():
         if len(names) < 2:

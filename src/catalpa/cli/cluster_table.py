@@ -90,9 +90,10 @@ def _text(one: Mapping[str, Any]) -> str:
     """Summary of a column's numbers in one cluster."""
     if one["mean"] is None:
         return f"{one['cluster']}: none"
-    text = f"{one['cluster']}: {figure(one['mean'])} ± {figure(one['sd'])}"
+    spread = one["sd"]
+    text = f"{one['cluster']}: {figure(one['mean'], spread)} ± {figure(spread)}"
     if one["quantiles"]:
-        text += f" ({figure(one['quantiles'][1])} to {figure(one['quantiles'][3])})"
+        text += f" ({figure(one['quantiles'][1], spread)} to {figure(one['quantiles'][3], spread)})"
     return text + (f", {percent(one['missing'])} missing" if one["missing"] else "")
 
 

@@ -87,7 +87,7 @@ def explore(
             lambda number: new_model(
                 entry, {"n_clusters": None if number == "auto" else number, "random_state": seed}
             ),
-            recipe=recipe_of(data.rows, table, preparing, terminal),
+            recipe=recipe_of(data, table, preparing, terminal),
             sample_weight=data.weights,
             options=[*_repeated(method, identifier, weight, seed, preparing), *_file_options(csv)],
             title=title_of(table),

@@ -94,11 +94,13 @@ def run_command(
         text = text if len(text) <= 160 else f"{text[:157]}..."
         terminal.say(f"  {method} on {names} ({len(part)}): {text}")
     if as_published:
-        from catalpa.lab.published_table import as_published_table
-
-        for grid in as_published_table(rows, None, plan, "2").grids():
+        for grid in _as_published(path, RESULTS, protocol, "2", "ACC").restricted(plan.categorical).grids():
             terminal.show(to_plain(grid) + "\n")
-        terminal.say("More of it: catalpa lab table 2 --as-published --measure ARI, and table 3.")
+        if not RESULTS.exists():
+            terminal.say(f"No runs from unpicked seeds at {RESULTS}. Make them with: catalpa lab run")
+        terminal.say(
+            f"More of it: catalpa lab table 2 --as-published --published {path} --measure ARI, and table 3."
+        )
         return
     result_table = table(rows, plan, "2")
     if not result_table.cells.empty:
@@ -382,6 +384,7 @@ def page_command(
     published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     figures: Annotated[Path, typer.Option(help="Folder with the data and drawings of figures.")] = FIGURES,
     claims: Annotated[Path, typer.Option(help="Results of lab claims.")] = CLAIMS,
+    counterparts: Annotated[Path, typer.Option(help="Runs of the counterparts.")] = COUNTERPARTS,
     protocol: ProtocolFile = None,
     destination: Destination,
 ) -> None:
@@ -392,6 +395,7 @@ def page_command(
         catalpa lab page -o docs/inside/results.md --force
     """
     from catalpa.lab.conclusions import StoredResults
+    from catalpa.lab.counterparts import read_counterparts
     from catalpa.lab.figures.notes import figures_text, stored_figures
     from catalpa.lab.journal import read_results
     from catalpa.lab.page import page
@@ -404,6 +408,7 @@ def page_command(
         published=read_results(published) if published.exists() else None,
         claims=_figure_data(claims) if claims.exists() else None,
         figures=stored_figures(figures),
+        counterparts=read_counterparts(counterparts) if counterparts.exists() else None,
     )
     destination.write(page(*_stored(results, protocol), figures_text(figures, link), stored))
 

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from catalpa.cli.options import Preparing, Proposals, TablePath, listed
+from catalpa.cli.tables import Input
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError, columns_hint
 from catalpa.inspection.columns import BLANKS
@@ -48,9 +49,9 @@ def chosen(preparing: Preparing) -> bool:
     return any((preparing.recipe, preparing.as_is, preparing.accept, preparing.keep, preparing.order))
 
 
-def recipe_of(rows: Any, table: str, preparing: Preparing, terminal: Terminal) -> Recipe | None:
+def recipe_of(data: Input, table: str, preparing: Preparing, terminal: Terminal) -> Recipe | None:
     """The recipe that a command applies; prints a summary. None if the table is unchanged."""
-    given = preparing.recipe
+    given, rows = preparing.recipe, data.rows
     if preparing.as_is:
         if given is not None or preparing.accept or preparing.keep:
             raise ParameterError(
@@ -66,7 +67,11 @@ def recipe_of(rows: Any, table: str, preparing: Preparing, terminal: Terminal) -
         recipe = seen.recipe
         for line in told_lines(seen, table):
             terminal.say(line)
-    return recipe if recipe.changes_anything else None
+    if data.codebook is not None:
+        known = set(rows.column_names)
+        titles = {name: title for name, title in data.codebook.titles.items() if name in known}
+        recipe = recipe.with_titles(titles)
+    return recipe if recipe.changes_anything or recipe.titles else None
 
 
 def told_lines(seen: Look, table: TablePath) -> list[str]:

@@ -70,7 +70,8 @@ class DaskSource(PartitionedSource):
             return self
         X = self.table
         frame = isinstance(X, dd.DataFrame)
-        return DaskSource(X[list(names)] if frame else X[:, [known.index(one) for one in names]])
+        chosen = X[list(names)] if frame else X[:, [known.index(one) for one in names]]
+        return replace(self, table=chosen)
 
     @cached_property
     def part_lengths(self) -> Sequence[int]:
@@ -82,7 +83,9 @@ class DaskSource(PartitionedSource):
         return _parts(self.table)
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
-        (summed,) = _computed(_client(), _sum(_tasks(_total_of_part, self._parts, work, args)))
+        (summed,) = _computed(
+            _client(), _sum(_tasks(_total_of_part, self._parts, self.on_prepared(work), args))
+        )
         if summed is None:
             raise TableError("The dask table has no rows: at least one is needed.")
         total: Sum = summed
@@ -113,6 +116,7 @@ class DaskSource(PartitionedSource):
         return DaskEngine(self.table, encoding, axis, _persisted(client, *blocks), sum(lengths), client)
 
     def for_predict(self, encoding: Encoding) -> DaskEngine:
+        encoding = replace(encoding, preparation=self.preparation)
         blocks = _tasks(_encoded, _parts(self.table), encoding)
         return DaskEngine(
             self.table, encoding, encoding.schema.axis.with_special_places, blocks, client=_client()

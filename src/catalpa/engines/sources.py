@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine, Step
-from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.errors import ParameterError, TableError
 from catalpa.table.blocks import (
     UNSCALED,
     Axis,
@@ -92,7 +92,7 @@ class Source(Protocol):
         """Encode the rows of the table with a known schema."""
 
     def prepared(self, preparation: TablePreparation) -> Source:
-        """The table after a recipe; raises an error if its rows are on a cluster."""
+        """The table after a recipe, which is applied to partitions as they are read."""
 
 
 def weight_name(sample_weight: Any) -> str | None:
@@ -130,11 +130,16 @@ def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
     return engine.total(gather_weighed, ranks, starts)
 
 
+def _after_recipe(preparation: TablePreparation, work: PartWork[Sum], part: Any, *args: Any) -> Sum | None:
+    return work(preparation(open_table(part)), *args)
+
+
 @dataclass(frozen=True, eq=False)
 class PartitionedSource(Source):
     """A distributed table; subclasses read and store its parts."""
 
     table: Any
+    preparation: TablePreparation | None = None  # of a recipe; done to each part where it is
 
     @property
     def library(self) -> str:
@@ -164,29 +169,36 @@ class PartitionedSource(Source):
         if weight is not None and weight.some_are_zero:
             settings = replace(settings, handle_unknown="ignore")
         schema = replace(schema_of(summed, settings), library=self.library)
+        encoding = Encoding(schema, schema.scaling, settings, weight, self.preparation)
         if settings.numbers == "shape" and schema.numeric:
-            numbers = Encoding(replace(schema, columns=schema.numeric), UNSCALED, settings, weight)
+            numbers = replace(encoding, schema=replace(schema, columns=schema.numeric), scaling=UNSCALED)
             as_they_came = self.engine(numbers, names)
             # Sampled as in memory, so that the same table gets the same bins everywhere.
             looked_at = rows_drawn(as_they_came, settings.search_rows, settings.search_seed).block()
             schema = shaped(schema, looked_at.numbers, looked_at.weights, summed.with_missing_values)
-        engine = self.engine(Encoding(schema, schema.scaling, settings, weight), names)
+            encoding = replace(encoding, schema=schema, scaling=schema.scaling)
+        engine = self.engine(encoding, names)
         return OpenTable(schema, engine, 1.0 if weight is None else weight.scale.per_weight)
 
-    def prepared(self, preparation: TablePreparation) -> Source:
-        raise UnsupportedTable(
-            "A recipe is not applied to a table on a cluster. Apply it to each of its parts before, for "
-            "instance with map_partitions(recipe.apply), and leave out recipe."
-        )
+    def prepared(self, preparation: TablePreparation) -> PartitionedSource:
+        return replace(self.only(preparation.names(self.header.names)), preparation=preparation)
+
+    def only(self, names: Sequence[str]) -> PartitionedSource:
+        raise NotImplementedError
 
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
         raise NotImplementedError
+
+    def on_prepared(self, work: PartWork[Sum]) -> PartWork[Sum]:
+        """The work on a part, after the recipe if there is one."""
+        return work if self.preparation is None else partial(_after_recipe, self.preparation, work)
 
     def rows_at(self, positions: IntArray) -> Table:
         rows = self._rows_at(positions)
         if rows is None:
             raise TableError("The table has no rows: at least one is needed.")
-        return rows.in_order()
+        table = rows.in_order()
+        return table if self.preparation is None else self.preparation(table)
 
     def _rows_at(self, positions: IntArray) -> RawRows | None:
         raise NotImplementedError

@@ -66,7 +66,7 @@ class SparkSource(PartitionedSource):
         if tuple(names) == self.header.names:
             return self
         with _watched(self.table):
-            return SparkSource(self.table.select([f"`{name}`" for name in names]))
+            return replace(self, table=self.table.select([f"`{name}`" for name in names]))
 
     @cached_property
     def part_lengths(self) -> Sequence[int]:
@@ -81,7 +81,8 @@ class SparkSource(PartitionedSource):
     def total(self, work: PartWork[Sum], *args: Any) -> Sum:
         _ = self.header  # raises a readable error if it is not a table
         with _watched(self.table):
-            results = self.table.mapInArrow(partial(_worked, work, args), "result binary").collect()
+            task = partial(_worked, self.on_prepared(work), args)
+            results = self.table.mapInArrow(task, "result binary").collect()
         if not results:
             raise TableError("The Spark table has no rows: at least one is needed.")
         summed: Sum = reduce(add, (pickle.loads(bytes(row.result)) for row in results))
@@ -114,6 +115,7 @@ class SparkSource(PartitionedSource):
         return engine
 
     def for_predict(self, encoding: Encoding) -> SparkEngine:
+        encoding = replace(encoding, preparation=self.preparation)
         with _watched(self.table):
             blocks = self.table.mapInArrow(partial(_encode_part, encoding), BLOCKS)
         return SparkEngine(self.table, encoding, encoding.schema.axis.with_special_places, blocks)

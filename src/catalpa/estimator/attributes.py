@@ -35,6 +35,7 @@ CLUSTERS_SHOWN = 12  # of the notebook card; the report shows all
 IN_UNITS = ("means", "sds", "elsewhere", "sds_elsewhere")  # parts of a profile in the units of the columns
 # In a fit's array of columns that are common to all clusters: a number that repeats the first number.
 NUMBER_REPEATS = 2
+MOST_AXES = 1000  # of a map; people look at two or three
 LEAST_VARIANCE = 2.0**-SQUARE_BITS  # of a range: the resolution of squares
 # Fields of a reason; a category has no mean, and a number no share.
 OF_REASONS = ("kind", "column", "category", "share", "share_elsewhere", "mean", "mean_elsewhere", "shift")
@@ -143,7 +144,7 @@ class ExplanationMixin:
         X : table
             The fitted table, or another one with the same columns.
         axes : int, default=2
-            Number of axes, at least 1.
+            Number of axes, from 1 to 1 000.
 
         Returns
         -------
@@ -153,7 +154,7 @@ class ExplanationMixin:
             (``contribution0``, ...) and the squared cosine of the category and the axis (``quality0``, ...).
             ``catalpa.plot.category_map`` draws it.
         """
-        check_parameters("category_map", {"axes": axes}, rules(axes=integer(1)))
+        check_parameters("category_map", {"axes": axes}, rules(axes=integer(1, MOST_AXES)))
         from catalpa.plot.category_map import category_map_of  # a higher layer
         from catalpa.plot.view import make_view
 
@@ -276,7 +277,13 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
     weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
     per_weight = rows_per_weight(fitted.rows, weight)
     numbers, groups = number_profile(fitted), group_numbers(repeats_of(fitted))
-    return reasons(by_category, fitted.schema, numbers, top=top, rows_per_weight=per_weight, groups=groups)
+    listed = reasons(by_category, fitted.schema, numbers, top=top, rows_per_weight=per_weight, groups=groups)
+    recipe = fitted.recipe
+    if recipe is None or not recipe.titles:
+        return listed
+    return [
+        [replace(one, title=recipe.title_of(one.column) or "") for one in of_cluster] for of_cluster in listed
+    ]
 
 
 def repeats_of(fitted: Fitted) -> list[list[str]]:

@@ -102,12 +102,19 @@ class ExportMixin:
         """
         check_parameters(
             "to_sql",
-            {"dialect": dialect, "table": table, "keep": keep, "label": label},
+            {
+                "dialect": dialect,
+                "table": table,
+                "keep": keep,
+                "label": label,
+                "probabilities": probabilities,
+            },
             rules(
                 dialect=text(),
                 table=either(text(), texts()),
                 keep=either(choice(None), text(), texts()),
                 label=text(),
+                probabilities=choice(False, True),
             ),
         )
         scoring = self._scoring(SqlError)
@@ -151,7 +158,11 @@ class ExportMixin:
         >>> [column.name for column in model.to_onnx().graph.input]
         ['x0', 'x1']
         """
-        check_parameters("to_onnx", {"missing_text": missing_text}, rules(missing_text=text()))
+        check_parameters(
+            "to_onnx",
+            {"missing_text": missing_text, "probabilities": probabilities},
+            rules(missing_text=text(), probabilities=choice(False, True)),
+        )
         scoring = self._scoring(OnnxError)
         if probabilities:
             self._check_soft()

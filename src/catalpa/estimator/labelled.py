@@ -10,10 +10,9 @@ import numpy as np
 
 from catalpa.engines.local import LocalEngine, opener_for
 from catalpa.engines.sources import Source, weight_column, weight_name, without
-from catalpa.estimator.preparing import check_can_prepare, prepared_rows
+from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.crosstab import Crosstab, crosstab
-from catalpa.inspection.recipe import Recipe
 from catalpa.steps.counts import summed_by
 from catalpa.table import encode
 from catalpa.table.blocks import IntArray
@@ -53,16 +52,12 @@ class TableElsewhere:
     weight: WeightColumn | None
 
 
-def table_for_rows(
-    X: Any, sample_weight: Any = None, *recipes: Recipe | None
-) -> TableInHand | TableElsewhere:
+def table_for_rows(X: Any, sample_weight: Any = None) -> TableInHand | TableElsewhere:
     """A table of which single rows are needed: loaded if it is in memory or small, otherwise left in place.
 
     Its rows are as they came: each model that looks at them applies its own recipe.
     """
     source = opener_for(X)
-    for recipe in recipes:
-        check_can_prepare(recipe, source)
     if not source.in_memory and source.n_rows > SAMPLE_ROWS:
         return TableElsewhere(source, weight_of(source, sample_weight))
     rows = X if source.in_memory else source.rows_at(np.arange(source.n_rows)).frame
@@ -86,7 +81,7 @@ def crosstab_of_models(first: Clusterer, second: Clusterer, X: Any, sample_weigh
     """The rows of a table by their clusters in two fitted models, counted where the rows are."""
     models = first, second
     groups = int(first.n_clusters_), int(second.n_clusters_)
-    table = table_for_rows(X, sample_weight, *(fitted_of(model).recipe for model in models))
+    table = table_for_rows(X, sample_weight)
     if isinstance(table, TableInHand):
         labels = [np.asarray(model._nearest(table.rows)) for model in models]
         weights = None if table.weights is None else checked_weights(table.weights, len(labels[0]))
@@ -120,7 +115,6 @@ def traveller(model: Clusterer) -> Clusterer:
 def inputs_of(model: Clusterer, source: Source, *beside: str | None) -> Source:
     """A table with the columns of the fit and some others; refused if columns of the fit are not there."""
     fitted = fitted_of(model)
-    check_can_prepare(fitted.recipe, source)
     schema, names = fitted.schema, source.header.names
     if not (schema.named and source.header.named):
         model._check_columns(source.header)

@@ -112,14 +112,14 @@ def _trait(reason: Reason, shared: Container[str]) -> str:
     """A reason as a word or two."""
     if isinstance(reason, NumberReason):
         if not reason.far:
-            return f"{reason.column} near {figure(reason.mean)}"
-        return f"{'high' if reason.shift > 0 else 'low'} {reason.column}"
+            return f"{reason.called} near {figure(reason.mean, reason.sd)}"
+        return f"{'high' if reason.shift > 0 else 'low'} {reason.called}"
     answer = reason.category.casefold()
     if answer in YES + NO:  # the column is more informative than the answer
-        return reason.column if (answer in YES) != reason.rare else f"no {reason.column}"
+        return reason.called if (answer in YES) != reason.rare else f"no {reason.called}"
     # A unique word is clear by itself; numbers, missing values and ambiguous categories need their column.
     alone = reason.category[:1].isalpha() and reason.category not in shared
-    trait = reason.category if alone else f"{reason.column} {reason.category}"
+    trait = reason.category if alone else f"{reason.called} {reason.category}"
     return f"no {trait}" if reason.rare else trait
 
 

@@ -113,8 +113,15 @@ def texts() -> Rule:
     )
 
 
+def columns() -> Rule:
+    """None, or the columns to show."""
+    says = "None or a list of column names"
+    return Rule(says, lambda value: value is None or texts().allows(value))
+
+
 WATCHING = ("verbose", "callback")  # parameters of progress output, which do not change the result
 ELSEWHERE = ("recipe",)  # parameters that a model file holds in another place
+MISSING = choice("category", "ignore", "error")
 # Parameters with the same meaning in every method; those that a method does not have are skipped.
 SHARED_RULES: Mapping[str, Rule] = {
     "n_clusters": integer(1),
@@ -123,12 +130,10 @@ SHARED_RULES: Mapping[str, Rule] = {
     "max_iter": integer(1),
     "max_rounds": integer(1),
     "missing": either(
-        choice("category", "ignore", "error"),
+        MISSING,
         Rule(
             "a dict that gives one of them for some of the columns",
-            lambda value: (
-                isinstance(value, Mapping) and set(value.values()) <= {"category", "ignore", "error"}
-            ),
+            lambda value: isinstance(value, Mapping) and all(map(MISSING.allows, value.values())),
         ),
     ),
     "handle_unknown": choice("ignore", "warn", "error"),
@@ -170,12 +175,12 @@ def check_parameters(estimator: str, values: Mapping[str, Any], method_rules: Ma
     """Raise an error for the first invalid parameter; a method's own rules take precedence."""
     for name, rule in {**SHARED_RULES, **method_rules}.items():
         if name in values and not rule.allows(values[name]):
-            raise ParameterError(
-                f"{name}={_short_repr(values[name])} is not valid: {name} of {estimator} must be {rule.says}."
-            )
+            given = shortened_value(values[name])
+            raise ParameterError(f"{name}={given} is not valid: {name} of {estimator} must be {rule.says}.")
 
 
-def _short_repr(value: Any) -> str:
+def shortened_value(value: Any) -> str:
+    """A value as text for an error, at most 60 characters long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."  # the value may be a whole table
 

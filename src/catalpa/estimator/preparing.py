@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from catalpa.engines.local import opener_for
 from catalpa.engines.sources import Source
 from catalpa.inspection.apply import Preparation
 from catalpa.inspection.recipe import Recipe, read_recipe
+from catalpa.table.files.scan import Scan
 from catalpa.table.open import Table, open_table
 from catalpa.table.schema import TableSettings
 
@@ -23,10 +26,16 @@ def recipe_for(setting: Any, X: Any) -> Recipe | None:
         return None
     if not isinstance(setting, str) or setting != "auto":
         return read_recipe(setting)
-    check_can_prepare(Recipe(), opener_for(X))
-    from catalpa.inspection.look import look  # the rules and their words, which a recipe does not need
+    from catalpa.inspection.look import MOST_ROWS, look  # the rules, which a recipe does not need
 
-    return look(X).recipe
+    if isinstance(X, Scan):
+        return look(X).recipe
+    source = opener_for(X)
+    if source.in_memory:
+        return look(X).recipe
+    # Of a table elsewhere as many random rows come here as are looked at.
+    chosen = np.random.default_rng(0).permutation(source.n_rows)[:MOST_ROWS]
+    return look(source.rows_at(np.sort(chosen))).recipe
 
 
 def source_for_fit(recipe: Recipe | None, X: Any, weight: str | None = None) -> Source:
@@ -53,12 +62,6 @@ def source_for_predict(recipe: Recipe | None, X: Any, weight: str | None = None)
     """A table with the columns of a fit, as its recipe says; the column of weights is kept as it came."""
     source = opener_for(X)
     return source if recipe is None else source.prepared(Preparation(recipe, "keep", _beside(weight)))
-
-
-def check_can_prepare(recipe: Recipe | None, source: Source) -> None:
-    """Refuse a table on a cluster if there is a recipe."""
-    if recipe is not None and not source.in_memory:  # no row of files is read for it
-        source.prepared(Preparation(recipe, "keep"))
 
 
 def _beside(weight: str | None) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.engines.sources import rows_drawn
 from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.estimator.parameters import shortened_value
 from catalpa.explain.relations import Relations
 from catalpa.inspection.recipe import Recipe
 from catalpa.loop.alternate import StopRule, alternate, clusters_repeat
@@ -407,5 +408,9 @@ def weight_of_unit(units_per_weight: float) -> float:
 
 def fitted_of(model: Any) -> Fitted:
     """State of a fitted estimator; raises NotFittedError before ``fit``."""
+    from catalpa.estimator.base import Clusterer  # it imports this module
+
+    if not isinstance(model, Clusterer):
+        raise ParameterError(f"model is {shortened_value(model)}; give a fitted estimator of Catalpa.")
     check_is_fitted(model)
-    return model._fitted  # type: ignore[no-any-return]
+    return model._fitted

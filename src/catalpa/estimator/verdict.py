@@ -177,7 +177,8 @@ def _one_cluster(numbers: dict[str, Any], untied: int | None, tied: Sequence[str
     if without_ties:
         return f"1 cluster: columns that repeat each other ({pairs}) explain the table.{without_ties}"
     shuffled = " shuffled columns gain about as much;" if best > 1 else ""
-    few = f" {rows} rows may be too few to tell." if rows < LEAST_ROWS else ""
+    counted = "1 row" if rows == 1 else f"{rows} rows"
+    few = f" {counted} may be too few to tell." if rows < LEAST_ROWS else ""
     return f"No cluster structure found:{shuffled} all rows are in one cluster.{few}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.discretize import EARLIEST_YEAR, LATEST_YEAR
 from catalpa.table.schema import Category, Column, ColumnKind
 
 MISSING = "(missing)"
@@ -132,16 +134,32 @@ def row_count_text(rows: float) -> str:
     return f"{rows:,.4g}" if rows % 1 and rows < 1000 else f"{rows:,.0f}"
 
 
-def figure(number: float) -> str:
+def figure(number: float, spread: float | None = None) -> str:
     """A number with three significant digits, without an exponent unless it is very large or small.
+
+    With a ``spread``, the standard deviation of numbers such as this one, it has as many digits as two of the
+    spread need. Years have no mark between thousands.
 
     Examples
     --------
     >>> [figure(number) for number in (12345.6, -0.07941, 10.0, 2.5e9)]
-    ['12,300', '-0.0794', '10', '2.5e+09']
+    ['12,300', '-0.0794', '10', '2.5 billion']
+    >>> figure(2008.71, 2.3), figure(52123.4, 88.1), figure(5873.2, 612)
+    ('2008.7', '52,123', '5,870')
     """
     rounded = float(f"{float(f'{number:.12g}'):.3g}")  # twice, so that rounding errors decide no tie
-    return f"{rounded:,.10g}" if abs(rounded) < 1e7 else f"{rounded:.4g}"
+    if spread is not None and 0 < spread < abs(number) and math.isfinite(number):
+        place = 1 - math.floor(math.log10(spread))
+        if round(number, place) != round(rounded, place) and place >= 0:
+            rounded = round(number, place)
+            if EARLIEST_YEAR <= rounded <= LATEST_YEAR:
+                return f"{rounded:.10g}"
+    if abs(rounded) < 1e7:
+        return f"{rounded:,.10g}"
+    for least, word in ((1e9, "billion"), (1e6, "million")):
+        if least <= abs(rounded) < 1e12:
+            return f"{rounded / least:.4g} {word}"
+    return f"{rounded:.4g}"
 
 
 def percent(share: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -14,6 +15,7 @@ from catalpa.arrays import safe_divide
 from catalpa.explain.formatting import MISSING, category_names, figure, percent, shortened
 from catalpa.explain.numbers import Amounts, NumberProfile
 from catalpa.table.blocks import FloatArray
+from catalpa.table.gap_blocks import ANSWERED, UP_TO
 from catalpa.table.schema import Column, Schema
 
 NAME_WIDTH = 60  # of columns and categories in a sentence
@@ -25,7 +27,19 @@ FAR = 0.5  # smallest shift of a mean, in standard deviations
 TIGHT = 0.5  # largest ratio of the standard deviations inside and elsewhere of a concentrated number
 # Fields of a profile that a reason copies.
 FIGURES = ("means", "elsewhere", "sds", "sds_elsewhere", "shifts", "bits")
+_BLOCK = re.compile(r" and [0-9]+ more$")  # of columns that are missing together
+QUESTION_BLANKS = 5  # between the words of a name that is a question or a statement
 CHANCE = 6.63  # 99 % quantile of the likelihood ratio under independence (chi-square, 1 df)
+
+
+def _is_question(column: str) -> bool:
+    """Whether a column is called by a question or a statement, to which there are answers."""
+    return column.endswith("?") or column.count(" ") >= QUESTION_BLANKS
+
+
+def _plain(reason: Any) -> dict[str, Any]:
+    """The fields of a reason; without the title if it has none."""
+    return {name: value for name, value in asdict(reason).items() if name != "title" or value}
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,12 @@ class CategoryReason:
     share: float
     share_elsewhere: float
     bits: float  # mutual information with membership in the cluster, per row with a value
+    title: str = ""  # short label of the column, if a codebook or a recipe has one
+
+    @property
+    def called(self) -> str:
+        """The short label of the column, or its name."""
+        return self.title or self.column
 
     @property
     def rare(self) -> bool:
@@ -51,8 +71,9 @@ class CategoryReason:
 
     def _text_of_missing(self) -> str:
         """The reason in words: the values are missing, or they are given."""
-        share, elsewhere, column = self.share, self.share_elsewhere, shortened(self.column, NAME_WIDTH)
-        is_question = column.endswith("?")
+        share, elsewhere = self.share, self.share_elsewhere
+        column = shortened(self.called.removesuffix(UP_TO), NAME_WIDTH)
+        is_question = _is_question(self.called) or self.column.endswith(UP_TO) or bool(_BLOCK.search(column))
         if self.rare:
             if is_question and not share:
                 return f'all answered "{column}" (elsewhere {percent(elsewhere)} did not)'
@@ -74,6 +95,12 @@ class CategoryReason:
         '92 % feathers=1 (18 % elsewhere)'
         >>> CategoryReason("smokes", "daily", 0.01, 0.3, 0.1).text
         'hardly any smokes=daily (1 % here, 30 % elsewhere)'
+        >>> CategoryReason("How do you like your steak?", "Rare", 0.4, 0.1, 0.1).text
+        '40 % answered "Rare" to "How do you like your steak?" (10 % elsewhere)'
+        >>> CategoryReason("Q3 and 19 more", "answered", 1.0, 0.7, 0.1).text
+        '100 % answered "Q3 and 19 more" (70 % elsewhere)'
+        >>> CategoryReason("Q3 to Q40: answered up to", "Q12", 0.0, 0.3, 0.1).text
+        'none answered up to "Q12" (30 % elsewhere)'
         >>> CategoryReason("How do you like your steak?", "(missing)", 0.0, 0.41, 0.1).text
         'all answered "How do you like your steak?" (elsewhere 41 % did not)'
         >>> CategoryReason("smokes", "(missing)", 0.0, 0.3, 0.1).text
@@ -83,18 +110,25 @@ class CategoryReason:
         """
         if self.missing:
             return self._text_of_missing()
-        named = f"{shortened(self.column, NAME_WIDTH)}={shortened(self.category, NAME_WIDTH)}"
+        column, category = (shortened(name, NAME_WIDTH) for name in (self.called, self.category))
+        named, none = f"{column}={category}", "no"
+        if self.column.endswith(UP_TO):
+            named, none = f'answered up to "{category}"', "none"
+        elif self.category == ANSWERED and _BLOCK.search(self.column):
+            named, none = f'answered "{column}"', "none"
+        elif _is_question(self.called):
+            named, none = f'answered "{category}" to "{column}"', "none"
         elsewhere = f"{percent(self.share_elsewhere)} elsewhere"
         if not self.rare:
             return f"{percent(self.share)} {named} ({elsewhere if self.share_elsewhere else 'nowhere else'})"
         if not self.share:
-            return f"no {named} ({elsewhere})"
+            return f"{none} {named} ({elsewhere})"
         return f"hardly any {named} ({percent(self.share)} here, {elsewhere})"
 
     def record(self) -> dict[str, Any]:
         """The reason as plain values, for JSON."""
         kind = "rare" if self.rare else "common"
-        return {"kind": kind, **asdict(self), "missing": self.missing, "text": self.text}
+        return {"kind": kind, **_plain(self), "missing": self.missing, "text": self.text}
 
 
 @dataclass(frozen=True)
@@ -110,6 +144,12 @@ class NumberReason:
     sd_elsewhere: float
     shift: float  # distance of the means in standard deviations of the column
     bits: float  # mutual information with membership in the cluster, per row with a number
+    title: str = ""  # short label of the column, if a codebook or a recipe has one
+
+    @property
+    def called(self) -> str:
+        """The short label of the column, or its name."""
+        return self.title or self.column
 
     @property
     def far(self) -> bool:
@@ -127,20 +167,20 @@ class NumberReason:
         >>> NumberReason("age", 41.5, 41.0, 2.0, 14.0, 0.05, 0.2).text
         'age concentrated around 41.5 (SD 2; elsewhere 14)'
         """
-        name = shortened(self.column, NAME_WIDTH)
+        name = shortened(self.called, NAME_WIDTH)
         if not self.far:
             spreads = f"SD {figure(self.sd)}; elsewhere {figure(self.sd_elsewhere)}"
-            return f"{name} concentrated around {figure(self.mean)} ({spreads})"
+            return f"{name} concentrated around {figure(self.mean, self.sd)} ({spreads})"
         away = figure(abs(self.mean / 2 - self.mean_elsewhere / 2) * 2)
         side = "above" if self.shift > 0 else "below"
-        return f"{name} {away} {side} the rest (mean {figure(self.mean)})"
+        return f"{name} {away} {side} the rest (mean {figure(self.mean, self.sd)})"
 
     missing: ClassVar[bool] = False
     rare: ClassVar[bool] = False
 
     def record(self) -> dict[str, Any]:
         """The reason as plain values, for JSON."""
-        return {"kind": "number", **asdict(self), "text": self.text}
+        return {"kind": "number", **_plain(self), "text": self.text}
 
 
 Reason: TypeAlias = CategoryReason | NumberReason
@@ -304,10 +344,14 @@ def _of_numbers(numbers: NumberProfile, cluster: int, rows_per_weight: float) ->
     far = (np.abs(shifts) >= FAR) | (sds < TIGHT * elsewhere)
     likely = 2 * math.log(2) * numbers.bits[cluster] * total >= CHANCE
     enough = seen >= np.minimum(ROWS, seen / np.maximum(1.0 - numbers.missing[cluster], 1e-9))
-    return [
-        NumberReason(numbers.columns[at], *(float(values[at]) for values in figures.values()))
-        for at in np.flatnonzero(far & likely & enough)
-    ]
+    listed = []
+    for at in np.flatnonzero(far & likely & enough):
+        mean, mean_elsewhere, sd, sd_elsewhere, shift, bits = (
+            float(values[at]) for values in figures.values()
+        )
+        name = numbers.columns[at]
+        listed.append(NumberReason(name, mean, mean_elsewhere, sd, sd_elsewhere, shift, bits))
+    return listed
 
 
 def _both(counts: FloatArray) -> tuple[FloatArray, FloatArray]:

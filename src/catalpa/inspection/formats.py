@@ -191,6 +191,12 @@ _NUMBER = re.compile(
     rf"(?:[eE][+-]?[0-9]+)? ?(?P<unit>{UNIT})?"
 )
 
+# One fraction, and thousands marks that are alike; unlike versions, telephone numbers and IP addresses.
+_GROUPED = re.compile(
+    r"[0-9]*[.,]?[0-9]+|"
+    r"[0-9]{1,3}(?P<mark>[.,' \u2019\u00a0\u202f])(?:[0-9]{2,3}(?P=mark))*[0-9]{3}(?:[.,][0-9]+)?"
+)
+
 
 def number_parts(text: str) -> tuple[str, str] | None:
     """The digits and marks of a number, and what is written around them; None if it is not a number.
@@ -199,9 +205,11 @@ def number_parts(text: str) -> tuple[str, str] | None:
     --------
     >>> number_parts("$ 1,250.50"), number_parts("12 %"), number_parts("12 monkeys and more")
     (('1,250.50', '$'), ('12', '%'), None)
+    >>> number_parts("192.168.1.20") is None
+    True
     """
     parts = _NUMBER.fullmatch(text)
-    if parts is None:
+    if parts is None or _GROUPED.fullmatch(parts["number"]) is None:
         return None
     around = "".join(parts[name] or "" for name in ("before", "front", "unit")).strip()
     return parts["number"], around

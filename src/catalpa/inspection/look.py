@@ -29,6 +29,7 @@ from catalpa.inspection.recipe import Field, Recipe
 from catalpa.inspection.scales import CALLED_GRADE, likely_order, ordered_words, whole_number_scales
 from catalpa.inspection.together import ColumnBlock, gap_blocks, same_words
 from catalpa.inspection.weights import weight
+from catalpa.table.codebook import Codebook
 from catalpa.table.files.dialect import Dialect, FileFinding
 from catalpa.table.files.scan import Scan
 from catalpa.table.files.sources import read_file
@@ -57,12 +58,7 @@ RULES: tuple[Callable[[ColumnView], Judgement | None], ...] = (
     likely_order,
 )
 # The option that changes how a file is read.
-FILE_OPTIONS = {
-    "sheets": "--sheet",
-    "footer": "--skip-rows",
-    "total": "--skip-rows",
-    "encoding": "--encoding",
-}
+FILE_OPTIONS = {"sheets": "--sheet NAME", "encoding": "--encoding NAME"}
 LEFT_OUT = (Kind.CONSTANT, Kind.WEIGHT, Kind.IDENTIFIER, Kind.TEXT)
 
 
@@ -95,15 +91,20 @@ class Look:
         head = ("kind", "columns", "safe", "message", "change")
         return pd.DataFrame([line.record() for line in self.lines], columns=list(head))
 
-    def of_file(self, findings: Sequence[FileFinding], dialect: Dialect | None) -> Look:
-        """The same look with what was found in the file that the table came from."""
+    def of_file(
+        self,
+        findings: Sequence[FileFinding],
+        dialect: Dialect | None,
+        codebook: Codebook | None = None,
+    ) -> Look:
+        """The same look with what was found in the file that the table came from, and its titles."""
         lines = tuple(
-            TableFinding(Kind.FILE, (), one.safe, one.message, FILE_OPTIONS.get(one.kind, "--header"), 100.0)
-            for one in findings
+            TableFinding(Kind.FILE, (), one.safe, one.message, _file_option(one), 100.0) for one in findings
         )
+        recipe = self.recipe if codebook is None else self.recipe.with_titles(codebook.titles)
         layout = {} if dialect is None else dialect.to_json()
         together = sorted((*lines, *self.lines), key=lambda line: not line.safe)
-        return replace(self, lines=tuple(together), recipe=replace(self.recipe, dialect=layout))
+        return replace(self, lines=tuple(together), recipe=replace(recipe, dialect=layout))
 
     def keep(self, *columns: str) -> Look:
         """The same look with a recipe that leaves these columns as they are."""
@@ -146,7 +147,7 @@ class Look:
     @property
     def summary(self) -> str:
         """How much was looked at, in a line."""
-        rows = "" if self.rows is None else f"{self.rows:,} rows, "
+        rows = "" if self.rows is None else f"{self.rows:,} row{'s' if self.rows != 1 else ''}, "
         sample = "" if self.looked_at == self.rows else f" ({self.looked_at:,} rows looked at)"
         return f"{rows}{self.columns:,} column{'s' if self.columns != 1 else ''}{sample}"
 
@@ -227,7 +228,7 @@ def look(source: Any, *, suggest: Sequence[str] = ()) -> Look:
     """
     if isinstance(source, str | Path):
         file = read_file(source)
-        return look(file.table, suggest=suggest).of_file(file.findings, file.dialect)
+        return look(file.table, suggest=suggest).of_file(file.findings, file.dialect, file.codebook)
     if isinstance(source, Scan):
         table, every = open_table(_first_rows(source)), False
         return _looked(table, table, None, suggest, every=every)
@@ -236,6 +237,13 @@ def look(source: Any, *, suggest: Sequence[str] = ()) -> Look:
         return _looked(table, table, len(table), suggest, every=True)
     at = np.sort(np.random.default_rng(0).permutation(len(table))[:MOST_ROWS])
     return _looked(table.at(at), table, len(table), suggest, every=False)
+
+
+def _file_option(finding: FileFinding) -> str:
+    """The option that changes what was found in a file."""
+    if finding.kind in ("total", "footer"):
+        return f"--skip-rows {','.join(map(str, finding.rows))}"
+    return FILE_OPTIONS.get(finding.kind, f"--header {finding.rows[0]}" if finding.rows else "--header none")
 
 
 def _first_rows(files: Scan) -> pa.Table:
@@ -251,6 +259,8 @@ def _first_rows(files: Scan) -> pa.Table:
 
 def _looked(sample: Table, table: Table, rows: int | None, suggest: Sequence[str], *, every: bool) -> Look:
     """Findings of a sample of the rows; where a sample could mislead, columns of the whole table."""
+    if not isinstance(suggest, list | tuple):
+        raise ParameterError(f"suggest is {suggest!r:.60}; give a list of column names.")
     if unknown := [name for name in suggest if name not in table.names]:
         raise UnknownColumn(f"suggest names {unknown}, which the table does not have.")
     views = column_views(sample, every=every)

@@ -102,7 +102,7 @@ def _weight(judgements: Sequence[Judgement]) -> tuple[str, str]:
 def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns, form = [judgement.column for judgement in judgements], judgements[0].facts["format"]
     words = [word for judgement in judgements for word in judgement.facts["words"]]
-    also = f" {_words(words)} becomes a missing value." if words else ""
+    also = _become_missing(words)
     if not judgements[0].safe:
         return (
             f"{_many(columns, 'holds', 'hold')} dates, but nothing tells whether day or month comes first. "
@@ -122,7 +122,7 @@ def _time(judgements: Sequence[Judgement]) -> tuple[str, str]:
 def _number(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     words = [word for judgement in judgements for word in judgement.facts["words"]]
-    also = f" {_words(words)} becomes a missing value." if words else ""
+    also = _become_missing(words)
     example = max((judgement.facts["example"] for judgement in judgements), key=len)
     return f"{_many(columns, 'holds', 'hold')} numbers written like {example}: read as numbers.{also}", _keep(
         judgements
@@ -168,7 +168,7 @@ def _order(judgements: Sequence[Judgement]) -> tuple[str, str]:
         for level in facts["levels"]
     ]
     shown = levels if len(levels) <= LEVELS_SHOWN else [*levels[:2], "...", *levels[-2:]]
-    also = f" {_words(facts['aside'])} becomes a missing value." if facts["aside"] else ""
+    also = _become_missing(facts["aside"])
     order = shlex.quote("<".join(facts["levels"]))
     if judgements[0].safe:
         text = _many(columns, "is an ordered scale", "are ordered scales")
@@ -192,11 +192,12 @@ def _order(judgements: Sequence[Judgement]) -> tuple[str, str]:
 
 
 def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
-    columns = [judgement.column for judgement in judgements]
+    columns, facts = [judgement.column for judgement in judgements], judgements[0].facts
     ranges = Counter((one.facts["low"], one.facts["high"]) for one in judgements)
     low, high = (number_text(float(end)) for end in ranges.most_common(1)[0][0])
     beside = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
-    text = f"{_many(columns, 'holds', 'hold')} {judgements[0].facts['code']} beside {beside}"
+    codes = " and ".join(filter(None, (", ".join(facts["codes"][:-1]), facts["codes"][-1])))
+    text = f"{_many(columns, 'holds', 'hold')} {codes} beside {beside}"
     return f'{text}: probably "no answer".', "--accept sentinel"
 
 
@@ -204,10 +205,27 @@ def _unknown(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns = [judgement.column for judgement in judgements]
     words = list(dict.fromkeys(word for judgement in judgements for word in judgement.facts["words"]))
     if judgements[0].safe:
-        return f"{_words(words)} stands for a missing value in {named(columns)}.", "--as-is"
+        stand = "stands for a missing value" if len(words) == 1 else "stand for missing values"
+        return f"{_words(words)} {stand} in {named(columns)}.", "--as-is"
     count = sum(judgement.facts["count"] for judgement in judgements)
-    text = f"{_words(words)} may stand for a missing value in {named(columns)} ({count:,} cells)."
+    cells = f"{count:,} cell{'s' if count != 1 else ''}"
+    stand = "a missing value" if len(words) == 1 else "missing values"
+    text = f"{_words(words)} may stand for {stand} in {named(columns)} ({cells})."
     return text, "--accept unknown"
+
+
+def _become_missing(words: Sequence[str]) -> str:
+    """The sentence about texts that a rule sets aside.
+
+    Examples
+    --------
+    >>> _become_missing(["x"]), _become_missing(["NO BAIL", "n/k"]), _become_missing([])
+    (' "x" becomes a missing value.', ' "NO BAIL", "n/k" become missing values.', '')
+    """
+    words = list(dict.fromkeys(words))
+    if not words:
+        return ""
+    return f" {_words(words)} {'becomes a missing value' if len(words) == 1 else 'become missing values'}."
 
 
 def _words(words: Sequence[str]) -> str:
@@ -245,10 +263,11 @@ def gap_block_finding(block: ColumnBlock) -> TableFinding:
     """Columns that were skipped together."""
     n, steps = len(block.columns), len(block.steps)
     if steps > 1:
+        begins = named([step[0] for step in block.steps])
         message = (
-            f"Rows stop answering at one of {steps} steps, {_percent(block.share)} of them before the last "
-            f"({named([step[0] for step in block.steps])}): that counts once, as how far they came, and not "
-            f"in all {n} columns."
+            f"{n} columns are filled up to one of {steps} steps ({begins}), "
+            f"in {_percent(block.share)} of the rows not to the last: that counts once, as how far they "
+            f"came, not {n} times."
         )
     else:
         message = (
@@ -275,32 +294,38 @@ def same_word_finding(block: ColumnBlock) -> TableFinding:
 
 
 def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
-    """A line for every column that adds no new information, or one for all if they are many."""
+    """For every kind a line: the columns that add no new information, and which columns tell it."""
     findings = []
-    for kind in (Kind.COPY, Kind.FOLLOWS, Kind.RISE):
+    for kind, verb, verbs in _REPEATS:
         group = [pair for pair in pairs if pair.kind is kind]
-        for other in dict.fromkeys(_dropped(pair) for pair in group):
-            sources = [
-                pair.column if pair.other == other else pair.other
-                for pair in group
-                if _dropped(pair) == other
-            ]
-            texts = {
-                Kind.COPY: f"{_quoted(other)} says the same as {named(sources)}: together they count twice.",
-                Kind.FOLLOWS: f"{_quoted(other)} follows from {named(sources)}: together they count twice.",
-                Kind.RISE: f"{_quoted(other)} rises or falls with {named(sources)}: they count twice.",
-            }[kind]
-            findings.append(
-                TableFinding(
-                    kind, (other, *sources), False, texts, f"--drop {shlex.quote(other)}", CONSEQUENCE[kind]
-                )
+        sources: dict[str, list[str]] = {}
+        for pair in group:
+            sources.setdefault(pair.other, []).append(pair.column)
+        if not sources:
+            continue
+        if len(sources) <= REPEATS_NAMED:
+            parts = [f"{_quoted(other)} {verb} {named(given)}" for other, given in sources.items()]
+            message = f"{'; '.join(parts)}: {_COUNTED[len(sources) > 1]}."
+        else:
+            shown = ", ".join(
+                f"{_quoted(other)} {_SHORT[kind]} {_quoted(given[0])}"
+                for other, given in list(sources.items())[:REPEATS_NAMED]
             )
+            message = f"{len(sources)} columns {verbs} ({shown}, ...): {_COUNTED[True]}."
+        columns = tuple(dict.fromkeys([*sources, *(pair.column for pair in group)]))
+        change = f"--drop {shlex.quote(_listed(list(sources)))}"
+        findings.append(TableFinding(kind, columns, False, message, change, CONSEQUENCE[kind] * len(sources)))
     return findings
 
 
-def _dropped(pair: Pair) -> str:
-    """The column of a pair to drop: the later copy, or the coarser one."""
-    return pair.other
+REPEATS_NAMED = 2  # pairs that a line names in full
+_COUNTED = ("together they count twice", "they count several times")
+_REPEATS = (
+    (Kind.COPY, "says the same as", "say the same as another column"),
+    (Kind.FOLLOWS, "follows from", "follow from another column"),
+    (Kind.RISE, "rises or falls with", "rise or fall with another column"),
+)
+_SHORT = {Kind.COPY: "as", Kind.FOLLOWS: "from", Kind.RISE: "with"}
 
 
 def _percent(share: float) -> str:

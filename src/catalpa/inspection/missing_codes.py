@@ -11,7 +11,9 @@ from catalpa.inspection.findings import Judgement, Kind
 from catalpa.table.blocks import FloatArray
 
 BELOW = (*range(-1, -10, -1), -66, -77, -88, -99, -888, -999, -9999)
-ABOVE = (99, 999, 9999, 99999, 88, 888, 8888, 98, 998, 9998, 97, 997)
+ABOVE = (99, 999, 9999, 99999, 88, 888, 8888, 98, 998, 9998, 97, 997, 9997, 96, 996, 66, 666, 77, 777, 7777)
+MOST_CODES = 4  # in one column
+LAST_DIGIT, FIRST_CODE = 9, 7  # codes of one digit
 APART = 2  # how far a code stands from the other values
 QUARTER = 4  # times as large as all others, of codes such as 99
 LEAST_OTHERS = 2
@@ -21,41 +23,64 @@ WORDS = re.compile(
     r"unspecified|undefined|missing|(?:i )?prefer not .*|rather not .*|declined?(?: to .*)?|"
     r"(?:i )?(?:don'?t|do not) know|(?:doesn'?t|does not|not) appl(?:y|icable)|"
     r"not known|keine angabe|keine angaben|unbekannt|weiß nicht|weiss nicht|keine antwort|verweigert|no data|"
-    r"not recorded|none given|not provided|not given|tbd|to be determined",
+    r"not recorded|none given|not provided|not given|tbd|to be determined|"
+    r"ne sait pas|ne sais pas|je ne sais pas|nsp|sans réponse|non renseigné|non réponse|inconnu|"
+    r"no sabe|no contesta|no sabe/no contesta|ns/nc|ns|nc|sin respuesta|desconocido|sin datos|"
+    r"non so|non risponde|non sa|sconosciuto|nessuna risposta|weet niet|geen antwoord|onbekend|"
+    r"não sabe|não respondeu|não sei|desconhecido|nie wiem|brak danych|brak odpowiedzi|trudno powiedzieć",
     re.I,
 )
 
 
 def sentinel(view: ColumnView) -> Judgement | None:
-    """A number far from all others that surveys use for "no answer"."""
+    """Numbers far from all others that surveys use for "no answer", "refused" and the like."""
     if view.numbers is None or view.different < LEAST_OTHERS + 1:
         return None
-    numbers = np.sort(view.numbers)
-    code, others = _code(numbers)
-    if code is None:
+    codes, others = _codes(np.sort(view.numbers))
+    if not len(codes):
         return None
-    text = number_text(code)
-    count = int(view.counts[view.numbers == code].sum())
+    texts = tuple(number_text(float(code)) for code in codes)
+    count = int(view.counts[np.isin(view.numbers, codes)].sum())
     few = len(others) <= 12 and bool((others == np.floor(others)).all())
-    facts = {"code": text, "low": others[0], "high": others[-1], "count": count, "few": few}
-    changes = {"missing": ((text, None),)}
-    return Judgement(Kind.SENTINEL, view.name, False, changes, facts, key=(text, few), decides=False)
+    facts = {"codes": texts, "low": others[0], "high": others[-1], "count": count, "few": few}
+    changes = {"missing": tuple((text, None) for text in texts)}
+    return Judgement(Kind.SENTINEL, view.name, False, changes, facts, key=(texts, few), decides=False)
 
 
-def _code(numbers: FloatArray) -> tuple[float | None, FloatArray]:
-    """The code among sorted numbers, and the others."""
-    low, high = numbers[0], numbers[-1]
-    others = numbers[1:]
-    if low in BELOW and others[0] >= 0 and others[0] - low >= APART and len(others) >= LEAST_OTHERS:
-        return float(low), others
-    others = numbers[:-1]
-    if others[0] < 0 or len(others) < LEAST_OTHERS:
-        return None, others
-    if high in ABOVE and others[-1] <= high / QUARTER:
-        return float(high), others
-    if high == 9 and 1 <= others[0] and others[-1] <= NINE_BESIDE and high - others[-1] >= APART:
-        return float(high), others
-    return None, others
+def _codes(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The codes among sorted different numbers, and the others.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in _codes(np.array([-9.0, -8.0, 1.0, 2.0, 3.0]))]
+    [[-9.0, -8.0], [1.0, 2.0, 3.0]]
+    >>> [part.tolist() for part in _codes(np.array([1.0, 2.0, 3.0, 8.0, 9.0]))]
+    [[8.0, 9.0], [1.0, 2.0, 3.0]]
+    """
+    below = int(np.searchsorted(numbers, 0))
+    codes, others = numbers[:below], numbers[below:]
+    if 0 < below <= MOST_CODES and len(others) > LEAST_OTHERS - 2 + below:
+        if np.isin(codes, BELOW).all() and others[0] - codes[-1] >= APART:
+            return codes, others
+        return numbers[:0], numbers
+    for several in range(min(MOST_CODES, (len(numbers) - LEAST_OTHERS + 1) // 2), 0, -1):
+        codes, others = numbers[-several:], numbers[:-several]
+        if others[0] >= 0 and (_are_large(codes, others) or _are_nines(codes, others)):
+            return codes, others
+    return numbers[:0], numbers
+
+
+def _are_large(codes: FloatArray, others: FloatArray) -> bool:
+    """Whether these are codes such as 97, 98 and 99 of one length, far above all other numbers."""
+    alike = len({len(number_text(float(code))) for code in codes}) == 1
+    return alike and bool(np.isin(codes, ABOVE).all()) and bool(others[-1] <= codes[0] / QUARTER)
+
+
+def _are_nines(codes: FloatArray, others: FloatArray) -> bool:
+    """Whether these are 9, or 8 and 9, or 7, 8 and 9, beside answers from 1 to 5 at most."""
+    last = codes[-1] == LAST_DIGIT and codes[0] == LAST_DIGIT + 1 - len(codes) >= FIRST_CODE
+    usual = others[0] >= 1 and others[-1] <= NINE_BESIDE and codes[0] - others[-1] >= APART
+    return bool(last and usual)
 
 
 def unknown(view: ColumnView) -> Judgement | None:

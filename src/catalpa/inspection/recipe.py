@@ -252,6 +252,42 @@ class Recipe:
         in_fields = any(not one.plain for one in self.fields)
         return in_fields or bool(self.missing or self.weight or self.drop or self.blocks)
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """Short labels of columns that have one."""
+        return {one.name: one.title for one in self.fields if one.title}
+
+    def with_titles(self, titles: Mapping[str, str]) -> Recipe:
+        """The recipe with short labels of columns; those that it has already stay.
+
+        Examples
+        --------
+        >>> Recipe().with_titles({"Q8": "Trust in parliament"}).title_of("Q8")
+        'Trust in parliament'
+        """
+        recipe = self
+        for name, title in titles.items():
+            if title and title != name and recipe[name].title is None:
+                recipe = recipe.with_field(replace(recipe[name], title=title))
+        return recipe
+
+    def title_of(self, name: str) -> str | None:
+        """The short label of a column, or of one that is made of it; None if there is none.
+
+        Examples
+        --------
+        >>> recipe = Recipe().with_titles({"Q8": "Tools at work"})
+        >>> recipe.title_of("Q8: saw"), recipe.title_of("Q8 and 3 more"), recipe.title_of("Q80")
+        ('Tools at work: saw', 'Tools at work and 3 more', None)
+        """
+        titles = self.titles
+        if name in titles:
+            return titles[name]
+        for column in sorted(titles, key=len, reverse=True):
+            if name.startswith((f"{column}: ", f"{column} and ")):
+                return titles[column] + name[len(column) :]
+        return None
+
     def with_order(self, column: str, levels: Sequence[str]) -> Recipe:
         """The recipe with the categories of a column in this order, lowest first.
 
@@ -291,7 +327,11 @@ class Recipe:
         names = set(columns)
         return replace(
             self,
-            fields=tuple(one for one in self.fields if one.name not in names),
+            fields=tuple(
+                Field(one.name, title=one.title) if one.name in names else one
+                for one in self.fields
+                if one.name not in names or one.title
+            ),
             weight=None if self.weight in names else self.weight,
             blocks=tuple(block for block in self.blocks if not names & set(block.columns)),
             drop=tuple(name for name in self.drop if name not in names),
@@ -367,8 +407,13 @@ class Recipe:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recipe: TOML if the name ends in ``.toml``, JSON otherwise."""
-        from catalpa.files import reraise_as, write_atomically  # who fits a method writes no files
+        from catalpa.files import (  # who fits a method writes no files
+            check_path,
+            reraise_as,
+            write_atomically,
+        )
 
+        check_path(path)
         target = Path(path)
         toml = target.suffix.lower() == ".toml"
         text = (

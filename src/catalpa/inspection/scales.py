@@ -26,6 +26,9 @@ ASIDE = re.compile(
     r"response)|prefer not.*|rather not.*|decline.*|refused?|"
     r"other(?: \(.*\)|, please.*)?|unknown(?: ?/.*)?|n/?a|"
     r"not applicable|does ?n[o']?t apply|weiß nicht|weiss nicht|keine angabe|keine antwort|sonstige[s]?|"
+    r"ne sa(?:it|is) pas|je ne sais pas|nsp|sans (?:opinion|réponse)|non concerné|autre|"
+    r"no sabe.*|no contesta|ns ?/ ?nc|sin opinión|otro|otra|non so|non sa|nessuna opinione|altro|"
+    r"weet (?:ik )?niet|geen (?:mening|antwoord)|anders|não se[i]|não sabe.*|outro|nie wiem|vet ej|"
     r"unbekannt|entfällt|trifft nicht zu/k\.a\.|no longer .*|undetermined|not applicable.*",
     re.I,
 )
@@ -39,6 +42,8 @@ _INFINITE = float("inf")
 
 def ordered_words(view: ColumnView) -> Judgement | None:
     """Levels whose order the words tell: safe."""
+    if view.ordered:
+        return _declared_order(view)
     levels, aside = _levels(view)
     if not FEWEST <= len(levels) <= MOST:
         return None
@@ -56,6 +61,23 @@ def ordered_words(view: ColumnView) -> Judgement | None:
     changes["missing"] = tuple((level, None) for level in aside)
     facts = {"levels": order, "aside": aside}
     return Judgement(Kind.ORDER, view.name, True, changes, facts, key=tuple(order))
+
+
+def _declared_order(view: ColumnView) -> Judgement | None:
+    """Answers such as "don't know" among ordered categories, which have no place in their order."""
+    aside = [value for value in view.values if _is_aside(value)]
+    order = [value for value in view.values if value not in aside]
+    if not aside or len(order) < FEWEST:
+        return None
+    changes = {"categories": tuple((level, None) for level in order), "ordered": True}
+    changes["missing"] = tuple((level, None) for level in aside)
+    return Judgement(
+        Kind.ORDER, view.name, True, changes, {"levels": order, "aside": aside}, key=tuple(order)
+    )
+
+
+def _is_aside(value: str) -> bool:
+    return ASIDE.fullmatch(plain_quotes(value.strip(" ."))) is not None
 
 
 def likely_order(view: ColumnView) -> Judgement | None:
@@ -103,7 +125,7 @@ def _levels(view: ColumnView) -> tuple[list[str], list[str]]:
     """The levels of a column of text, and the answers that have no place in an order."""
     if view.form is not Form.TEXT or view.ordered or not FEWEST <= view.different <= MOST + 5:
         return [], []
-    aside = [value for value in view.values if ASIDE.fullmatch(plain_quotes(value.strip(" .")))]
+    aside = [value for value in view.values if _is_aside(value)]
     return [value for value in view.values if value not in aside], aside
 
 
@@ -115,22 +137,40 @@ _WORDS = re.compile(
     r"min(?:ute)?s?|cups?|people|persons?|personen|employees|mitarbeiter|times?|mal|miles|km|kg|cm|"
     r"per (?:day|week|month|year)|"
     r"a (?:day|week|month|year)|of age|each|in total|pro (?:tag|woche|monat|jahr)|children|"
-    r"kinder|per cup|total)\b",
+    r"kinder|per cup|total|ans?|an|años?|año|anni|anno|jaar|anos|lat|personnes?|personas?|enfants?|"
+    r"employés|fois(?: par (?:jour|semaine|mois|an))?|veces|volte|heures?|horas?|ore|uur|d'âge|de edad)\b",
     re.I,
 )
 _AMOUNT = r"([0-9]+(?:\.[0-9]+)?)(k|m)?"
-_NOTHING = ("none", "no", "zero", "nothing", "never", "keine", "keins", "nichts", "nie")
+_NOTHING = (
+    *("none", "no", "zero", "nothing", "never", "keine", "keins", "nichts", "nie"),
+    *(
+        "aucun",
+        "aucune",
+        "jamais",
+        "ninguno",
+        "ninguna",
+        "nunca",
+        "nessuno",
+        "nessuna",
+        "mai",
+        "geen",
+        "nooit",
+    ),
+)
 _RANGES = (
     (
         re.compile(
-            rf"{_AMOUNT}\s*(?:-|\u2013|\u2014|to|bis|and|until|~)\s*(?:under |less than |unter )?{_AMOUNT}"
+            rf"{_AMOUNT}\s*(?:-|\u2013|\u2014|to|bis|and|until|~|à|a|tot|até|et|y|e)\s*"
+            rf"(?:under |less than |unter )?{_AMOUNT}"
         ),
         "both",
     ),
     (
         re.compile(
-            r"(?:<|under|less than|below|unter|weniger als|up to|bis(?: zu)?|fewer than|at most|<=|≤|lt)\s*"
-            + _AMOUNT
+            r"(?:<|under|less than|below|unter|weniger als|jünger als|up to|bis(?: zu)?|fewer than|at most|"
+            r"<=|≤|lt|moins de|menos de|menor(?:es)? de|meno di|minder dan|jonger dan|jusqu'à|hasta|fino a|"
+            r"tot|poniżej)\s*" + _AMOUNT
         ),
         "below",
     ),
@@ -140,14 +180,16 @@ _RANGES = (
     ),
     (
         re.compile(
-            rf"(?:>|over|more than|above|über|mehr als|at least|mindestens|>=|≥|ab|gt)\s*{_AMOUNT}\s*\+?"
+            r"(?:>|over|more than|above|über|mehr als|älter als|at least|mindestens|>=|≥|ab|gt|plus de|"
+            r"más de|mas de|mayor(?:es)? de|più di|oltre|meer dan|ouder dan|mais de|a partir de|powyżej)\s*"
+            rf"{_AMOUNT}\s*\+?"
         ),
         "above",
     ),
     (
         re.compile(
-            rf"{_AMOUNT}\s*(?:\+|(?:or|oder|and|und)\s*(?:more|over|older|above|up|mehr|älter|"
-            r"higher|greater|darüber)|"
+            rf"{_AMOUNT}\s*(?:\+|(?:or|oder|and|und|et|ou|y|o|e|en)\s*(?:more|over|older|above|up|mehr|älter|"
+            r"higher|greater|darüber|plus|más|mas|oltre|più|ouder|meer|mais)|"
             r"plus|upwards?)"
         ),
         "above",

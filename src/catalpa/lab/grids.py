@@ -54,6 +54,11 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "-
     return "\n".join([_joined(head), rule, *map(_joined, rows)])
 
 
+def folded(summary: str, text: str) -> str:
+    """Markdown behind a line that opens it."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
+
+
 def to_latex(grid: Grid) -> str:
     r"""The grid as a LaTeX tabular with booktabs rules.
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from catalpa.lab.conclusions import StoredResults, mixed_gain, verdicts
-from catalpa.lab.grids import markdown, to_markdown
+from catalpa.lab.grids import folded, markdown, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import PRINTED_MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.published_table import as_published_table
@@ -61,11 +61,14 @@ def _as_published(results: pd.DataFrame, protocol: Protocol, stored: StoredResul
         return (
             "No runs from the published starts are stored. Make them with: `catalpa lab run --as-published`"
         )
-    parts = []
-    for number, measure in PRINTED_MEASURES:
-        if number in ("2", "3"):
-            result_table = as_published_table(stored.published, results, protocol, number, measure)
-            parts += [f"**{grid.title}**\n\n{to_markdown(grid)}" for grid in result_table.grids()]
+    first, *others = [
+        grid
+        for number, measure in PRINTED_MEASURES
+        if number in ("2", "3")
+        for grid in as_published_table(stored.published, results, protocol, number, measure).against_kmodes()
+    ]
+    parts = [f"**{first.title}**\n\n{to_markdown(first)}"]
+    parts += [folded(grid.title, to_markdown(grid)) for grid in others]
     return "\n\n".join(parts)
 
 
@@ -94,7 +97,7 @@ def _claims(stored: StoredResults) -> str:
         "pairs at 0",
         "of those that occur",
     ]
-    return markdown(head, rows)
+    return folded("By data set and reading", markdown(head, rows))
 
 
 def _mixed(one: PublishedTable) -> str:
@@ -110,23 +113,15 @@ def _mixed(one: PublishedTable) -> str:
 
 
 def _section(one: PublishedTable) -> Iterator[str]:
-    yield f"## {one.title}"
-    captions = {
-        "ours": "Ours, mean ± deviation over seeds:",
-        "printed": "Printed:",
-        "ours minus printed": "Ours minus printed:",
-    }
-    if one.measure == "ACC":
-        captions["clusters left of those asked for"] = "Clusters left of those asked for, mean over seeds:"
-        captions["from the worst seed to the best"] = "From the worst seed to the best:"
-    for view, caption in captions.items():
-        yield f"{caption}\n\n{to_markdown(one.grid(view))}"
+    """A table, and the tests on Table 2."""
+    yield folded(one.title, to_markdown(one.side_by_side()))
     if one.number == "2":
         scores = one.scores().dropna(axis=1, how="all")
         # Tests need two data sets on which every method has a score.
         if len(scores.dropna()) > 1:
-            yield f"Tests on our means of {one.measure}:"
-            yield tests_text(significance(scores, one.measure))
+            yield folded(
+                f"Tests on our means of {one.measure}", tests_text(significance(scores, one.measure))
+            )
 
 
 def _runs(results: pd.DataFrame) -> str:

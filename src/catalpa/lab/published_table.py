@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
@@ -35,17 +36,27 @@ class AsPublished:
     # One row per printed column that is run again and data set: ``label``, ``variant``, ``dataset``,
     # ``printed``, ``printed_std``, ``script`` (mean over the runs from the script's seed), ``script_std``,
     # ``script_runs``, ``script_difference``, ``equal`` (to the last printed digit), ``unpicked`` (mean over
-    # the seeds of the protocol), ``unpicked_std``, ``unpicked_runs``, ``unpicked_difference`` and ``kmodes``
-    # (mean of k-modes from the rows that the runs of ``script`` start from).
+    # the seeds of the protocol), ``unpicked_std``, ``unpicked_runs``, ``unpicked_difference``, ``kmodes``
+    # (mean of k-modes from the rows that the runs of ``script`` start from) and ``kmodes_difference`` (from
+    # its printed mean, which has other starts).
     cells: pd.DataFrame
+
+    def restricted(self, datasets: Sequence[str]) -> AsPublished:
+        """The same of these data sets only."""
+        return replace(self, cells=self.cells[self.cells["dataset"].isin(datasets)])
 
     def grids(self) -> list[Grid]:
         """A table for every printed column that is run again."""
         groups = self.cells.groupby(["label", "variant"], sort=False)
         return [self._grid(f"{label} ({variant})", part) for (label, variant), part in groups]
 
+    def against_kmodes(self) -> list[Grid]:
+        """The tables that have k-modes from the same rows beside them."""
+        groups = self.cells.dropna(subset="kmodes").groupby(["label", "variant"], sort=False)
+        return [self._grid(f"{label} ({variant})", part) for (label, variant), part in groups]
+
     def _grid(self, name: str, part: pd.DataFrame) -> Grid:
-        beside = part["kmodes"].notna().any()
+        beside = bool(part["kmodes"].notna().any())
         head = ["data set", "printed", "script's seed", "minus printed", "unpicked seeds", "minus printed"]
         rows = []
         for cell in _rows(part):
@@ -56,11 +67,12 @@ class AsPublished:
                 with_spread(cell.unpicked, cell.unpicked_std)
                 + (f" ({cell.unpicked_runs})" if cell.unpicked_runs else ""),
                 known(cell.unpicked_difference, "+.4f"),
-                *([known(cell.kmodes, ".4f")] if beside else []),
             ]
+            if beside:
+                texts += [known(cell.kmodes, ".4f"), known(cell.kmodes_difference, "+.4f")]
             rows.append([Cell(cell.dataset), *map(Cell, texts)])
         title = f"{TITLES[self.number]}, {self.measure}, as published: {name}"
-        return Grid(title, [*head, *(["k-modes, same starts"] if beside else [])], rows)
+        return Grid(title, [*head, *["k-modes, same starts", "minus printed"] * beside], rows)
 
 
 def as_published_table(
@@ -95,7 +107,11 @@ def as_published_table(
     there = {(row.dataset, row.label): (row.mean, row.std) for row in _rows(printed(number, measure))}
     ours = _means(published, measure)
     others = _means(unpicked, measure)
-    kmodes = {entry.start: entry for entry in plan.entries if entry.method == "kmodes"}
+    kmodes = {
+        entry.start: (place.label, entry)
+        for place, entry in plan.shown_in(number)
+        if entry.method == "kmodes"
+    }
     rows = []
     for place, entry in plan.shown_in(number):
         beside = kmodes.get(entry.start)
@@ -110,9 +126,13 @@ def as_published_table(
                 **_named("script", ours.get((entry.method, entry.variant, dataset), Mean()), mean),
                 **_named("unpicked", others.get((*entry.twin, dataset), Mean()), mean),
                 "kmodes": math.nan,
+                "kmodes_difference": math.nan,
             }
-            if beside is not None and beside is not entry:
-                row["kmodes"] = ours.get((beside.method, beside.variant, dataset), Mean()).mean
+            if beside is not None and beside[1] is not entry:
+                label, other = beside
+                row["kmodes"] = ours.get((other.method, other.variant, dataset), Mean()).mean
+                there_too = there.get((dataset, label), (math.nan, math.nan))[0]
+                row["kmodes_difference"] = round(row["kmodes"], DIGITS) - there_too
             rows.append(row)
     cells = pd.DataFrame(rows)
     cells["equal"] = cells["script_difference"].abs().round(DIGITS) == 0

@@ -23,6 +23,7 @@ from catalpa.explain.tree import spanning_tree
 from catalpa.lab.as_published import Matlab4Generator, codes_of, distinct_rows, randperm_rows
 from catalpa.lab.estimators import find_estimator
 from catalpa.lab.published_disc import PublishedDISC
+from catalpa.lab.readings_het2hom import Het2HomProgram
 from catalpa.lab.readings_in_order import Granules, similarity_clusters
 from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
@@ -56,6 +57,11 @@ class CodedTable:
         """Rows that hold both of two categories."""
         block = Block(self.codes.astype(self.axis.dtype), np.zeros((len(self.codes), 0)))
         return cooccurrences(block, self.axis)
+
+    @cached_property
+    def het2hom(self) -> Het2HomProgram:
+        """HARR's axes, which all runs share."""
+        return Het2HomProgram.of(self.places, self.axis, self.together)
 
     def granules(self, k: int) -> Granules:
         """MCDC's first stage, which all runs share."""
@@ -229,8 +235,11 @@ def _forest(table: CodedTable, labels: IntArray, k: int) -> list[FloatArray]:
 
 
 def harr(table: CodedTable, rows: IntArray) -> Labels:
-    """The Het2Hom rule, which the printed column of HARR follows; an empty cluster keeps its centre."""
-    return _labels_of("harr", table, rows, variant="H2H", empty_clusters="keep")
+    """The Het2Hom rule, which the printed column of HARR follows, in the arithmetic of its program.
+
+    ``HARR(variant="H2H", empty_clusters="keep")`` compares exactly.
+    """
+    return table.het2hom.clusters(rows)
 
 
 def disc(table: CodedTable, rows: IntArray) -> Labels:

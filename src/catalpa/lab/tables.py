@@ -22,6 +22,7 @@ TITLES = {
     "3": "Table 3: DISC and its reductions",
     "4": "Table 4: tables with numbers",
 }
+RANKS = ("ours", "printed")  # average ranks
 # What a table can show of each of its cells, by the title of what is shown.
 VIEWS: Mapping[str, Callable[[Any], str]] = {
     "ours": lambda cell: with_spread(cell.mean, cell.std),
@@ -86,12 +87,33 @@ class PublishedTable:
                 line.append(Cell(known(rank, ".2f") if stands else ""))
             rows.append([Cell(str(column)), *line])
         if view == "ours" and self.measure == "ACC":
-            # Of the measures only accuracy rewards a single cluster.
-            alone = self.cells.drop_duplicates("dataset")["one_cluster"]
-            line = [Cell("all rows in one cluster"), *(Cell(known(share, ".4f")) for share in alone)]
-            rows.append(line + [Cell("")] * bool(len(ranks)))
+            rows.append(self._alone(bool(len(ranks))))
         head = ["method", *shown.cells["dataset"].unique(), *["average rank"] * bool(len(ranks))]
         return Grid(f"{self.title}: {view}", head, rows)
+
+    def side_by_side(self) -> Grid:
+        """Ours, the difference from the print in brackets, and both average ranks if there are ranks."""
+        ranks = self.ranks()
+        ranked = bool(ranks.notna().any(axis=None))
+        rows = []
+        for column, part in self.cells.groupby("column", sort=False):
+            cells: list[Any] = list(part.itertuples())
+            line = [Cell(_beside_print(cell), cell.place) for cell in cells]
+            if ranked:
+                # Once per label: at the variant that stands for it.
+                own = ranks.loc[cells[0].label] if cells[0].ranked else None
+                line += [Cell("" if own is None else known(own[name], ".2f")) for name in RANKS]
+            rows.append([Cell(str(column)), *line])
+        if self.measure == "ACC":
+            rows.append(self._alone(len(RANKS) * ranked))
+        head = ["method", *self.cells["dataset"].unique(), *["rank", "printed rank"] * ranked]
+        return Grid(self.title, head, rows)
+
+    def _alone(self, blanks: int) -> list[Cell]:
+        """ACC of all rows in one cluster: of the measures only accuracy rewards that."""
+        shares = self.cells.drop_duplicates("dataset")["one_cluster"]
+        line = [Cell("all rows in one cluster"), *(Cell(known(share, ".4f")) for share in shares)]
+        return line + [Cell("")] * blanks
 
     def _cells_of(self, view: str) -> pd.DataFrame:
         """Beside the print the columns that the paper's table has, if any; in print each label once."""
@@ -177,6 +199,12 @@ def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:
     shown = cells[values].astype(float).round(4)
     places = shown.groupby(cells["dataset"]).rank(method="dense", ascending=not HIGHER_IS_BETTER[measure])
     return places.where(places <= 2, 0).fillna(0).astype(int)
+
+
+def _beside_print(cell: Any) -> str:
+    """A mean with its deviation, and how far it is from the print if there is one."""
+    apart = "" if math.isnan(cell.difference) else f" ({cell.difference:+.3f})"
+    return with_spread(cell.mean, cell.std) + apart
 
 
 def with_spread(mean: float, std: float) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from catalpa.errors import ModelFileError, ParameterError
-from catalpa.files import reraise_as, write_atomically
+from catalpa.errors import ModelFileError
+from catalpa.files import check_path, reraise_as, write_atomically
 from catalpa.model.codecs import JSON_NAMES
 from catalpa.model.text import from_text, to_text
 
@@ -37,7 +37,7 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
     the file cannot be written.
     """
     # Everything that can fail does so before an existing file is touched.
-    _check_path(path)
+    check_path(path)
     content = model_text(document).encode("utf-8")
     with reraise_as(ModelFileError, f"The model cannot be written to {os.fspath(path)!r}"):
         write_atomically(path, content)
@@ -48,7 +48,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     Raises ModelFileError if the file is missing, truncated, damaged, not a model, or of a newer format.
     """
-    _check_path(path)
+    check_path(path)
     name = repr(os.fspath(path))
     try:
         content = Path(path).read_bytes()
@@ -58,11 +58,6 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(f"The model file {name} cannot be read: {reason}.") from error
     return from_model_text(content, name)
-
-
-def _check_path(path: object) -> None:
-    if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path={path!r} is not valid: pass the name of a file, as a string or a Path.")
 
 
 def model_text(document: Mapping[str, Any]) -> str:

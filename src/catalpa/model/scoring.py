@@ -140,8 +140,9 @@ class Scorer:
     def __init__(
         self, model: Any, unknown_keys: KeysPolicy = "error", missing_keys: KeysPolicy = "error"
     ) -> None:
-        for name, value in (("unknown_keys", unknown_keys), ("missing_keys", missing_keys)):
-            if value not in ("error", "ignore"):
+        settings: dict[str, Any] = {"unknown_keys": unknown_keys, "missing_keys": missing_keys}
+        for name, value in settings.items():
+            if not isinstance(value, str) or value not in ("error", "ignore"):
                 raise ParameterError(f"{name} is {value!r}; it can be 'error' or 'ignore'.")
         self._model = copy(model)  # not affected by a later fit of the model
         self._unknown_keys, self._missing_keys = unknown_keys, missing_keys

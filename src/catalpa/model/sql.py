@@ -97,6 +97,11 @@ def _with_recipe(cell: str, column: Column, recipe: Recipe, words: SqlDialect, *
     return cell if empty is None else f"COALESCE({cell}, {words.category(empty)})"
 
 
+def _on_a_line(text: str) -> str:
+    """A text that cannot end a comment."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
 def _says_number(text: str) -> bool:
     return re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) is not None
 
@@ -269,7 +274,18 @@ class _Query:
             odds_sum = self.words.double_sum([f"odds_{cluster}" for cluster in self.clusters])
             parts.append(self._part("sums", ["*", f"{odds_sum} AS odds_sum"], named("odds")))
             selected, source = self._soft_labels(), "sums"
-        return f"WITH {', '.join(parts)}\n{_select(selected, named(source), '')}"
+        return f"{self._titles()}WITH {', '.join(parts)}\n{_select(selected, named(source), '')}"
+
+    def _titles(self) -> str:
+        """Comments with the short labels of columns that have one."""
+        recipe = self.scoring.recipe
+        titles = {} if recipe is None else recipe.titles
+        lines = [
+            f"-- {_on_a_line(name)}: {_on_a_line(titles[name])}\n"
+            for name in self.scoring.schema.inputs
+            if name in titles
+        ]
+        return "".join(lines)
 
     def _part(self, name: str, expressions: Sequence[str], source: str) -> str:
         # Otherwise the database would inline each part and recompute a number at each mention. SQLite has the

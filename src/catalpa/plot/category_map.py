@@ -12,6 +12,7 @@ from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.explain.category_map import CategoryMap, map_categories
 from catalpa.explain.formatting import shortened
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
 from catalpa.plot.view import Sample, View, cluster_titles, make_view
 from catalpa.table.blocks import FloatArray
@@ -24,6 +25,7 @@ ABOVE = {"above": SQUARE - 2, "below": 2 - SQUARE}  # pixels from a square's mid
 MARGIN = 30  # pixels between the outermost point and the edge
 
 
+@checked_arguments
 def category_map(
     model: Clusterer, X: Any, *, sample_weight: Any = None, width: int = 640, height: int = 520
 ) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from catalpa.errors import UndefinedMetric
 from catalpa.estimator.base import Clusterer
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, alt, cluster_colour, themed
 from catalpa.plot.view import View, cluster_titles, make_view
 from catalpa.table.blocks import FloatArray
@@ -33,6 +34,7 @@ MEANS = {
 }
 
 
+@checked_arguments
 def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
     """Silhouette of the rows of each cluster, highest first, in Gower's distance over all columns.
 

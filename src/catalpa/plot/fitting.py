@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from numbers import Integral, Real
 from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.auto_k import COARSE, FINE, FLOOR, MEDIUM
 from catalpa.estimator.base import Clusterer
+from catalpa.estimator.parameters import shortened_value
 from catalpa.estimator.problem import fitted_of
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, PALETTE, alt, themed
 
 
+@checked_arguments
 def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
     """Cost after every pass; passes before which relations were relearned are marked.
 
@@ -60,6 +64,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
     return alt.layer(line, dots).properties(width=width, height=height)
 
 
+@checked_arguments
 def choosing_k(scores: Any, *, chosen: int | None = None, name: str = "score", width: int = 420) -> Any:
     """A score for every number of clusters, with the chosen one marked.
 
@@ -77,10 +82,19 @@ def choosing_k(scores: Any, *, chosen: int | None = None, name: str = "score", w
     >>> chart = choosing_k({2: 0.31, 3: 0.44, 4: 0.4}, chosen=3, name="silhouette")
     """
     if not isinstance(scores, Mapping):
+        if not hasattr(scores, "gains"):
+            raise ParameterError(
+                f"scores is {shortened_value(scores)}; give the result of choose_k, or a dict of scores by k."
+            )
         chosen, name = scores.k, "gain over one cluster"
         scores = scores.gains
     if not scores:
         raise ParameterError("scores is empty; give a score for at least one number of clusters.")
+    wrong = [k for k, score in scores.items() if not (isinstance(k, Integral) and isinstance(score, Real))]
+    if wrong:
+        raise ParameterError(
+            f"scores has {shortened_value(wrong[0])}; its keys must be integers, and its values numbers."
+        )
     if chosen is not None and chosen not in scores:
         raise ParameterError(f"chosen={chosen}, which is none of the numbers tried: {sorted(scores)}.")
     points = [{"k": int(k), "score": float(scores[k])} for k in sorted(scores)]

@@ -10,12 +10,14 @@ from catalpa.estimator.base import Clusterer
 from catalpa.estimator.merge_tree import MergeTree
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import shortened
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
 from catalpa.plot.view import TITLE_WIDTH
 
 LINE = 26  # pixels between two clusters
 
 
+@checked_arguments
 def merge_tree(model: Clusterer, *, width: int = 420) -> Any:
     """Which clusters differ least: clusters merged two at a time, the nearest first.
 

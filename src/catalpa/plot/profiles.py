@@ -14,6 +14,7 @@ from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import figure, percent, shortened
 from catalpa.explain.numbers import NumberProfile
 from catalpa.explain.profiles import profile_columns
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, alt, cluster_colour, themed
 from catalpa.plot.view import cluster_titles, important_columns, make_view
 
@@ -24,6 +25,7 @@ TILE = 46  # pixels; width of a mean of four digits
 QUIET = {"domain": False, "ticks": False}
 
 
+@checked_arguments
 def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     """Heat map of the share of every category and the mean of every number; details in tooltips.
 
@@ -140,6 +142,7 @@ def _shares(profile: dict[str, Any], column: str, titles: list[str | int]) -> li
     ]
 
 
+@checked_arguments
 def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     """Rows per cluster as bars, by cluster number.
 
@@ -169,6 +172,7 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     return themed(alt.layer(marks, labels).properties(width=width, height=alt.Step(24)))
 
 
+@checked_arguments
 def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None, *, width: int = 420) -> Any:
     """Box plots of the numbers of every cluster, one chart per column.
 

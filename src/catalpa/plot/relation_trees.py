@@ -12,6 +12,7 @@ from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import names_in_order, percent, shortened
 from catalpa.explain.relation import Relation
 from catalpa.explain.relations import Matrices, Relations
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
 from catalpa.plot.view import View, cluster_titles, important_columns
 from catalpa.table.blocks import FloatArray
@@ -29,6 +30,7 @@ NAMES_TOLD = 3
 NAMES_ABSENT = 12
 
 
+@checked_arguments
 def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 420) -> Any:
     """Tree of the categories of one column in one cluster.
 
@@ -55,6 +57,7 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
     return themed(_charts(model, column, [cluster], width)[0])
 
 
+@checked_arguments
 def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], *, width: int = 320) -> Any:
     """The categories of one column in several clusters side by side, drawn to one scale.
 
@@ -69,6 +72,7 @@ def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], 
     return themed(alt.hconcat(*_charts(model, column, clusters, width), spacing=36))
 
 
+@checked_arguments
 def relation_grid(
     model: Clusterer,
     columns: Sequence[str] | None = None,

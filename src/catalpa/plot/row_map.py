@@ -11,6 +11,7 @@ import pandas as pd
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.explain.formatting import shortened
+from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, alt, cluster_colour, cluster_shape, themed
 from catalpa.plot.view import View, cluster_titles, make_view
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -24,6 +25,7 @@ MARGIN = 28  # pixels around the rows
 FLAT = 1e-3  # share of the other axis's spread; with less, rows would lie on a line
 
 
+@checked_arguments
 def row_map(
     model: Clusterer,
     X: Any,

@@ -143,7 +143,7 @@ def make_view(model: Clusterer, X: Any, *, sample_weight: Any = None, random_sta
     Rows in memory, or few rows, are all used. Rows elsewhere are counted where they are, and a random sample
     is fetched.
     """
-    return view_of(model, table_for_rows(X, sample_weight, fitted_of(model).recipe), random_state)
+    return view_of(model, table_for_rows(X, sample_weight), random_state)
 
 
 def view_of(

@@ -97,7 +97,7 @@ def compare(
     Comparison(5 rows: 80% stay together, adjusted Rand 0.17; .save('comparison.html') writes the page)
     """
     recipes = [fitted_of(one).recipe for one in (first, second) if isinstance(one, Clusterer)]
-    table = None if X is None else table_for_rows(X, sample_weight, *recipes)
+    table = None if X is None else table_for_rows(X, sample_weight)
     # Rows that moved are described as the first model with a recipe reads them.
     recipe = next((one for one in recipes if one is not None), None)
     if isinstance(table, TableElsewhere):
@@ -126,8 +126,8 @@ def compare(
 def _called(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
     """Names of the two clusterings: as given, by their column, or by their position."""
     if names is not None:
-        if isinstance(names, str) or len(names) != 2:
-            raise ParameterError(f"names is {names!r}; give two names, such as ('May', 'June').")
+        if not isinstance(names, list | tuple) or len(names) != 2:
+            raise ParameterError(f"names is {names!r:.60}; give two names, such as ('May', 'June').")
         return str(names[0]), str(names[1])
     one, other = (
         clustering if isinstance(clustering, str) else place

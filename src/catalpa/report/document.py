@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from catalpa.errors import OutputError, needing
 from catalpa.explain.formatting import figure, percent, row_count_text, shortened
-from catalpa.files import reraise_as, write_atomically
+from catalpa.files import check_path, reraise_as, write_atomically
 from catalpa.plot.theme import cluster_colour, cluster_shape, needs_altair, themed
 
 NAME_WIDTH = 60  # longer names of columns and categories are truncated; tooltips have them in full
@@ -58,11 +58,15 @@ class Document:
             percent=percent,
             amount=row_count_text,
             figure=figure,
-            short=lambda name: shortened(name, NAME_WIDTH),
+            short=self._short,
             many=lambda number, thing: f"{row_count_text(number)} {thing}{'' if number == 1 else 's'}",
             **self._content(),
         )
         return str(page)
+
+    def _short(self, name: str) -> str:
+        """A name as the page shows it; its title, if the summary has one."""
+        return shortened(self.summary.get("titles", {}).get(name, name), NAME_WIDTH)
 
     def to_json(self) -> str:
         """The summary as JSON."""
@@ -71,6 +75,7 @@ class Document:
 
     def save(self, path: str | Path) -> None:
         """Write the page, or the summary where the name ends in ``.json``."""
+        check_path(path)
         target = Path(path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.html
         with reraise_as(OutputError, f"{str(path)!r} cannot be written"):

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 import catalpa
-from catalpa.errors import CatalpaError, SqlError
+from catalpa.errors import CatalpaError, ParameterError, SqlError
 from catalpa.estimator.attributes import repeats_of
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.labelled import SAMPLE_ROWS, TableElsewhere, TableInHand, table_for_rows
+from catalpa.estimator.parameters import check_parameters, choice, rules
 from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import fitted_of
 from catalpa.estimator.verdict import Verdict
@@ -115,7 +116,14 @@ def explore(
     >>> explore(model, zoo.frame, title="Animals")
     Explorer('Animals', clusters [2, 3, 4, 5]; .save('explore.html') writes it)
     """
+    check_parameters("explore", {"rows": rows}, rules(rows=choice(False, True)))
+    if others is not None and not (isinstance(others, list | tuple) and all(map(_is_model, others))):
+        raise ParameterError(f"others is {others!r:.60}; give a list of fitted estimators.")
     return explorer_of(model, X, others=others, sample_weight=sample_weight, rows=rows, title=title)
+
+
+def _is_model(other: Any) -> bool:
+    return isinstance(other, Clusterer)
 
 
 def explorer_of(
@@ -130,7 +138,7 @@ def explorer_of(
 ) -> Explorer:
     """See ``explore``; the verdict is measured on random samples of the rows if it is not given."""
     fitted = fitted_of(model)
-    table = table_for_rows(X, sample_weight, fitted.recipe)
+    table = table_for_rows(X, sample_weight)
     if isinstance(table, TableElsewhere):
         title = f"{title} (a random sample of {SAMPLE_ROWS:,} of {table.source.n_rows:,} rows)"
         table = drawn_table(table)

@@ -73,7 +73,7 @@ def findings(
 ) -> Findings:
     """Look at a table through a fitted model."""
     fitted = fitted_of(model)
-    schema, table = fitted.schema, table_for_rows(X, None, fitted.recipe)
+    schema, table = fitted.schema, table_for_rows(X)
     if isinstance(table, TableElsewhere):
         raise UnsupportedTable(
             f"An office file lists every row, and the {table.source.n_rows:,} rows of this table are not in "

@@ -52,18 +52,28 @@ def answer_lines(reasons: Iterable[Mapping[str, Any]], most: int = MOST_LINES) -
 
 
 def _number_line(reason: Mapping[str, Any]) -> dict[str, Any]:
-    column = shortened(reason["column"], NAME_WIDTH)
+    column = shortened(reason.get("title") or reason["column"], NAME_WIDTH)
     if abs(reason["shift"]) < FAR:
         spreads = f"SD {figure(reason['sd'])}, elsewhere {figure(reason['sd_elsewhere'])}"
-        return {"answer": f"{column} around {figure(reason['mean'])}", "columns": [], "figures": spreads}
+        return {
+            "answer": f"{column} around {figure(reason['mean'], reason['sd'])}",
+            "columns": [],
+            "figures": spreads,
+        }
     side = "high" if reason["shift"] > 0 else "low"
-    means = f"mean {figure(reason['mean'])}, elsewhere {figure(reason['mean_elsewhere'])}"
+    means = (
+        f"mean {figure(reason['mean'], reason['sd'])}, "
+        f"elsewhere {figure(reason['mean_elsewhere'], reason['sd_elsewhere'])}"
+    )
     return {"answer": f"{side} {column}", "columns": [], "figures": means}
 
 
 def _category_line(reason: Mapping[str, Any]) -> dict[str, Any]:
     rare, share, elsewhere = reason["kind"] == "rare", reason["share"], reason["share_elsewhere"]
-    column, answer = shortened(reason["column"], NAME_WIDTH), shortened(reason["category"], NAME_WIDTH)
+    column, answer = (
+        shortened(reason.get("title") or reason["column"], NAME_WIDTH),
+        shortened(reason["category"], NAME_WIDTH),
+    )
     if reason["missing"]:
         answer = "answered" if rare else "missing"
         if rare:

@@ -158,6 +158,8 @@ def history(
 
 
 def _periods(items: Sequence[Any]) -> list[Period]:
+    if not isinstance(items, list | tuple):
+        raise ParameterError(f"history got {items!r:.60}; give a list of (label, model, X).")
     steps: list[Period] = []
     for one in items:
         if not isinstance(one, tuple) or len(one) not in (2, 3) or (len(one) == 2 and not steps):

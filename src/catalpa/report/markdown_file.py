@@ -138,8 +138,8 @@ def _numbers(findings: Findings, titles: Sequence[str]) -> Iterator[str]:
         cells = [
             "none"
             if one["mean"] is None
-            else f"{figure(one['mean'])} ± {figure(one['sd'])}"
-            + (f" ({figure(one['quantiles'][2])})" if one["quantiles"] else "")
+            else f"{figure(one['mean'], one['sd'])} ± {figure(one['sd'])}"
+            + (f" ({figure(one['quantiles'][2], one['sd'])})" if one["quantiles"] else "")
             for one in record["clusters"]
         ]
         rows.append([escaped(record["column"]), *cells])

@@ -86,7 +86,7 @@ class Report(Document):
 def report_of(model: Clusterer, X: Any, sample_weight: Any, against: Any, names: Any, title: str) -> Report:
     """Look at a table through a fitted model; see ``Clusterer.report``."""
     needs_packages()
-    table = table_for_rows(X, sample_weight, fitted_of(model).recipe)
+    table = table_for_rows(X, sample_weight)
     if isinstance(table, TableElsewhere):
         return _report_from_afar(model, table, against, names, title)
     known, beside = separate_extra_columns(table.rows, fitted_of(model).schema, names)

@@ -13,9 +13,10 @@ from sklearn.base import ClusterMixin
 import catalpa
 from catalpa.errors import OutputError, ParameterError, UnsupportedTable
 from catalpa.estimator.naming import all_names
-from catalpa.estimator.parameters import check_parameters, integer, rules
+from catalpa.estimator.parameters import check_parameters, choice, either, integer, rules, text, texts
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import percent
+from catalpa.files import check_path
 from catalpa.model.sql_dialect import SqlDialect
 from catalpa.plot.view import make_view
 from catalpa.report.document import Document
@@ -116,6 +117,7 @@ class ShortForm(Document):
 
     def save(self, path: str | Path) -> None:
         """Write the form as a page (``.html``), a workbook (``.xlsx``), a query (``.sql``) or ``.json``."""
+        check_path(path)
         suffix = Path(path).suffix.lower()
         if suffix == ".xlsx":
             self.to_xlsx(path)
@@ -162,6 +164,11 @@ class ShortForm(Document):
             raise ParameterError(
                 f"keep is {keep!r}; it must be a list of names. For one column write [{keep!r}]."
             )
+        check_parameters(
+            "to_sql",
+            {"table": table, "keep": keep, "label": label},
+            rules(table=text(), keep=either(choice(None), texts()), label=text()),
+        )
         words = SqlDialect(str(dialect).lower())
         columns = self.columns if keep is None else list(keep)
         clusters = range(len(self.selection.start))
@@ -249,7 +256,11 @@ def short_form(
     >>> len(form.columns), form.accuracy > form.baseline
     (2, True)
     """
-    check_parameters("short_form", {"most": most}, rules(most=integer(1)))
+    check_parameters(
+        "short_form",
+        {"most": most, "random_state": random_state},
+        rules(most=integer(1), random_state=integer(0)),
+    )
     if not isinstance(model, ClusterMixin):
         raise ParameterError(f"model is {model!r:.80}; give a fitted estimator of Catalpa.")
     fitted = fitted_of(model)

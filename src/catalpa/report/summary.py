@@ -44,13 +44,23 @@ REUSE = {
 }
 
 
+def _titles(view: View) -> dict[str, str]:
+    """Short labels of columns, from the recipe."""
+    recipe = view.fitted.recipe
+    if recipe is None or not recipe.titles:
+        return {}
+    titles = {column.name: recipe.title_of(column.name) for column in view.fitted.schema.columns}
+    return {name: title for name, title in titles.items() if title}
+
+
 def summarise(
     view: View, title: str, beside: ExtraColumns | None = None, verdict: Verdict | None = None
 ) -> dict[str, Any]:
     """Everything a report says, as a dict of plain values.
 
     These are ``title``, ``verdict``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``,
-    ``telling``, ``profile``, ``numbers``, ``weights``, ``relations``, ``splits`` and ``tree`` (None if
+    ``titles`` (short labels of columns that have one), ``telling``,
+    ``profile``, ``numbers``, ``weights``, ``relations``, ``splits`` and ``tree`` (None if
     there is none), ``categories``, ``map``, ``borders``, ``outliers``, ``fit`` and ``reuse``.
     """
     verdict = view.model.verdict_ if verdict is None else verdict
@@ -69,6 +79,7 @@ def summarise(
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
+        "titles": _titles(view),
         "telling": importance_text([record for record in columns if record["repeats"] is None]),
         "profile": _profile(view, names),
         "numbers": view.number_records,

@@ -15,7 +15,7 @@ import numpy as np
 from catalpa.errors import OutputError, needing
 from catalpa.estimator.base import Clusterer
 from catalpa.explain.formatting import row_count_text
-from catalpa.files import reraise_as, write_atomically
+from catalpa.files import check_path, reraise_as, write_atomically
 from catalpa.plot.theme import cluster_colour
 from catalpa.report.crossings import association_text, how_tested
 from catalpa.report.findings import Findings, findings
@@ -168,6 +168,7 @@ def book_bytes(write: Any) -> bytes:
 
 def save_bytes(path: str | Path, content: bytes) -> None:
     """Write a file that is there completely or not at all."""
+    check_path(path)
     with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
         write_atomically(Path(path), content)
 

@@ -164,6 +164,17 @@ def pair_gains(
     level: str,
     /,
 ) -> None: ...
+def tie_gains(
+    counts: IntArray,
+    sizes: IntArray,
+    pairs: IntArray,
+    columns: ColumnPriors,
+    units: float,
+    price: float,
+    gains: FloatArray,
+    level: str,
+    /,
+) -> None: ...
 def round_costs(
     costs: FloatArray,
     after: FloatArray,

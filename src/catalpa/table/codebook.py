@@ -73,6 +73,11 @@ class Codebook:
         known = self.columns.get(column)
         return known.title if known is not None and known.title else column
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """The short titles of the columns that have one."""
+        return {name: known.title for name, known in self.columns.items() if known.title}
+
     def label(self, column: str, code: Any) -> str:
         """The label of a code; the code as text if it has none."""
         text = code_text(code)

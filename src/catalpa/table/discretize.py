@@ -18,6 +18,8 @@ SPIKE = 0.2  # share of cells with one value, beyond which a column is not conti
 CLIP = 3.0  # standard deviations around the median
 TENTHS_APART = 2.563  # standard deviations between the first and the last tenth of a normal column
 MOST_SKEW = 1.0
+MOST_EXACT = 10_000  # whole numbers from here on are rounded in names of intervals
+EARLIEST_YEAR, LATEST_YEAR = 1500, 2200  # written without a mark between thousands
 
 
 def shaped(
@@ -191,22 +193,27 @@ def interval_labels(
     ('below 0.5', '0.5 to 2', '2 or more')
     >>> interval_labels(18, (19, 30, 45), 80, integral=True)
     ('18', '19 to 29', '30 to 44', '45 or more')
+    >>> interval_labels(1950, (1999, 2010), 2024, integral=True)
+    ('up to 1998', '1999 to 2009', '2010 or more')
+    >>> interval_labels(120, (12144594, 439305185), 2.1e9, integral=True)
+    ('below 12.1 million', '12.1 million to 439 million', '439 million or more')
     """
     if not edges:
         return (f"{low:.6g} to {high:.6g}",) if low < high else (f"{low:.6g}",)
-    if integral:
+    if integral and max(abs(edge) for edge in edges) < MOST_EXACT:
         starts, ends = (low, *edges), (*(edge - 1 for edge in edges), high)
-        inner = [_whole_range(start, end) for start, end in zip(starts, ends, strict=True)][1:-1]
-        first = f"{low:,.0f}" if edges[0] - 1 <= low else f"up to {edges[0] - 1:,.0f}"
-        last = f"{high:,.0f}" if edges[-1] >= high else f"{edges[-1]:,.0f} or more"
+        mark = "" if EARLIEST_YEAR <= low and high <= LATEST_YEAR else ","
+        inner = [_whole_range(start, end, mark) for start, end in zip(starts, ends, strict=True)][1:-1]
+        first = f"{low:{mark}.0f}" if edges[0] - 1 <= low else f"up to {edges[0] - 1:{mark}.0f}"
+        last = f"{high:{mark}.0f}" if edges[-1] >= high else f"{edges[-1]:{mark}.0f} or more"
         return (first, *inner, last)
     texts = _distinct_texts(edges)
     inner = [f"{left} to {right}" for left, right in pairwise(texts)]
     return (f"below {texts[0]}", *inner, f"{texts[-1]} or more")
 
 
-def _whole_range(start: float, end: float) -> str:
-    return f"{start:,.0f}" if start == end else f"{start:,.0f} to {end:,.0f}"
+def _whole_range(start: float, end: float, mark: str) -> str:
+    return f"{start:{mark}.0f}" if start == end else f"{start:{mark}.0f} to {end:{mark}.0f}"
 
 
 def _distinct_texts(numbers: tuple[float, ...]) -> list[str]:
@@ -219,5 +226,9 @@ def _distinct_texts(numbers: tuple[float, ...]) -> list[str]:
 
 
 def _rounded(number: float, digits: int) -> str:
+    plain = float(f"{number:.{digits}g}")
+    for least, word in ((1e9, "billion"), (1e6, "million")):
+        if least <= abs(plain) < 1e12:
+            return f"{plain / least:.6g} {word}"
     text = f"{float(f'{number:.{digits}g}'):,.10g}"
     return f"{number:.{digits}g}" if "e" in text else text

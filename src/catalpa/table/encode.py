@@ -62,6 +62,7 @@ class Encoding:
     scaling: Scaling
     settings: TableSettings
     weight: WeightColumn | None = None  # the column of weights of a table in parts
+    preparation: Callable[[Table], Table] | None = None  # of a recipe, which each part is given to first
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -89,6 +90,8 @@ class Encoding:
         Other parts may need special places, and the codes of all parts need the same dtype.
         """
         units = None
+        if self.preparation is not None:
+            part = self.preparation(open_table(part))
         if self.weight is not None:
             table = open_table(part)
             part, units = table.only(self.schema.inputs), self.weight.units(table)

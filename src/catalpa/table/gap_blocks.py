@@ -13,6 +13,7 @@ from catalpa.table.cell_types import CellKind
 from catalpa.table.cells import Cells, DictionaryCells, Dtype, Numbers
 
 ANSWERED = "answered"
+UP_TO = ": answered up to"
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class GapBlock:
         """The column that takes the place of the missing values."""
         first, more = self.columns[0], len(self.columns) - 1
         if len(self.steps) > 1:
-            return f"{first} to {self.columns[-1]}: answered up to"
+            return f"{first} to {self.columns[-1]}{UP_TO}"
         return f"{first} and {more} more" if more else f"any {first}"
 
     @property

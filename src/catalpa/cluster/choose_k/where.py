@@ -40,7 +40,7 @@ class ChoiceTable:
     @staticmethod
     def of(X: Any, sample_weight: Any, recipe: Recipe | None = None) -> ChoiceTable:
         """A table opened once: every fit would read the columns again."""
-        rows = table_for_rows(X, sample_weight, recipe)
+        rows = table_for_rows(X, sample_weight)
         if recipe is not None:
             recipe.check_columns(opener_for(X).header.names)
         if isinstance(rows, TableElsewhere):

@@ -45,6 +45,7 @@ SEARCH_PASSES, SEARCH_CHANGE = 40, 1e-3  # more passes do not find better cluste
 FREE_PASSES, FREE_CHANGE = 200, 1e-4  # free sizes take longer to converge
 RIVAL = 0.002  # of the evidence, by which the fit of another prior strength may lie behind to be tried again
 MOST_REPEATED = 0.7  # of the columns that may be left out of a start because they repeat others
+FEW_RUNS = 3  # of k-means for that start, one of several
 TIED_ROUNDS, TIED_PASSES = 4, 10  # of learning which columns are tied, and passes in each
 LEAST_AT_ONCE = 100_000  # rows times clusters of a run; threads of smaller ones wait for each other
 
@@ -103,9 +104,11 @@ class Search:
     def _selected(self, k: int) -> MixtureFit:
         """The fit on the columns in which clusters differ, if most columns are associated with no other."""
         assert self._associated is not None
+        # Columns that are not even associated cannot be tied.
+        whole = self.table.with_ties_among(self._associated)
 
         def fit_on(columns: IntArray) -> MixtureFit | None:
-            table = self.table.on(columns)
+            table = whole.on(columns)
             if len(table.block) <= k:  # too few columns to tell k clusters apart
                 return None
             return replace(self, table=table)._best(k)
@@ -184,7 +187,7 @@ class Search:
         repeated = () if self._forest_of_one is None else self.pairs.repeated(self._forest_of_one)
         if not 0 < len(repeated) <= MOST_REPEATED * self.table.axis.n_columns:
             return []
-        starts = replace(self._start_maker, left_out=repeated)
+        starts = replace(self._start_maker, left_out=repeated, runs=FEW_RUNS)
         return [
             SharedCounts.smoothed(starts.spectral(k, np.random.default_rng([self.seed, k, 1])), OWN_SHARE)
         ]

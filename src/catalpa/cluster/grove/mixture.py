@@ -265,6 +265,25 @@ class Mixture:
         """Evidence gain of every tied column over an independent one, in nats."""
         if self.forest is None or shared.pairs is None:
             return []
+        level = compiled.core_level()
+        if level is None:
+            return self._tie_gains_by_reference(shared)
+        counts, gains = shared.counts, np.empty(len(self.forest.edges))
+        _core.tie_gains(
+            np.ascontiguousarray(counts.by_category),
+            counts.sizes,
+            np.ascontiguousarray(shared.pairs),
+            self._category_priors,
+            self.units,
+            self.forest.price,
+            gains,
+            level,
+        )
+        return [float(gain) for gain in gains]
+
+    def _tie_gains_by_reference(self, shared: SharedCounts) -> list[float]:
+        """The same in NumPy: slow, readable, and the meaning of the compiled core."""
+        assert shared.pairs is not None
         # The lift must come from these counts. In earlier passes the clusters explained more or less of the
         # pairs, so an older lift would count the same dependence twice or not at all.
         forest = self.forest_of(shared.counts, shared.pairs.sum(axis=0))

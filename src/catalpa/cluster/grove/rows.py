@@ -70,6 +70,12 @@ class SearchTable:
         )
         return SearchTable(collapse(rows, part)[0], part, own_totals, sums, self.units_per_weight)
 
+    def with_ties_among(self, columns: IntArray) -> SearchTable:
+        """The same rows, of which only these columns may be tied."""
+        marginals, n = self.marginals, self.axis.n_columns
+        among = np.isin(np.arange(n), columns) & np.asarray(marginals.may_be_tied or (True,) * n, dtype=bool)
+        return replace(self, marginals=replace(marginals, may_be_tied=tuple(among.tolist())))
+
     @cached_property
     def together(self) -> IntArray | None:  # (V, V)
         """Co-occurrence counts of all pairs of categories; None if there are too many categories."""

@@ -12,11 +12,12 @@ clusters of that number alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from catalpa.cluster.grove.em import MixtureFit
@@ -24,16 +25,17 @@ from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import LEAST_TIED_ROWS, SearchTable
 from catalpa.cluster.grove.ties import TiedForest
 from catalpa.steps.assign import share_and_count
-from catalpa.steps.counts import SharedCounts, cooccurrences
+from catalpa.steps.counts import SharedCounts, cooccurrences, count_all
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import to_fixed_point_shares
+from catalpa.steps.soft.scores import log, to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.joined import JoinedAxis
 
 LEVEL = 0.05  # false discovery rate of associations
 FEWEST = 3  # fewest columns to search in: latent classes are not identified with fewer
 FEWEST_COLUMNS = 2 * FEWEST  # fewest columns of a table for selection
-MOST_CATEGORIES = 4000  # most categories of all columns for screening
+# Categories of all columns for screening: that many, or as many as products of few rows allow.
+MOST_CATEGORIES, MOST_ONES, MOST_PRODUCTS = 4000, 5e7, 1e11
 QUARTERS = 4  # bins of a number for screening
 ROUNDS = 5  # rounds of selecting columns and fitting again
 MOSTLY_SINGLE = 0.75  # share of rows with a unique category from which a column is one of names
@@ -49,16 +51,16 @@ def associated_columns(table: SearchTable) -> IntArray | None:
     All columns if at least half of them are: then no columns are selected.
     """
     block, axis = with_quarters(table.block, table.axis)
-    if axis.n_columns < FEWEST_COLUMNS or axis.base.length > MOST_CATEGORIES:
+    if axis.n_columns < FEWEST_COLUMNS or not _few_enough(len(block), axis):
         return None
-    categories = not table.block.numbers.shape[1] and table.together is not None
-    counts = table.together if categories else cooccurrences(block, axis)
-    assert counts is not None
+    counts_of = _pairs_by_column(table, block, axis)
     weight = max(float(table.block.row_weights.sum()), 1.0)
     rows = float(len(table.block)) if table.block.weights is None else weight / table.units_per_weight
     n, tests = axis.n_columns, []
     certain = np.zeros(n, dtype=bool)
-    for pvalues, pairs in _tests_by_column(counts * (rows / weight), axis.base):
+    scaled = (counts_of(column) * (rows / weight) for column in range(n))
+    occurring = count_all(block, axis).by_category[0] > 0
+    for pvalues, pairs in _tests_by_column(scaled, axis.base, occurring):
         # Below the level divided by the number of tests, a test is rejected regardless of the others.
         certain[pairs[pvalues <= LEVEL / (n * (n - 1) / 2.0)]] = True
         if 2 * int(certain.sum()) >= n:
@@ -66,6 +68,35 @@ def associated_columns(table: SearchTable) -> IntArray | None:
         tests.append((pvalues, pairs))
     pvalues, pairs = _together(tests)
     return np.unique(pairs[rejected(pvalues, LEVEL)])
+
+
+def _few_enough(n_rows: int, axis: Axis) -> bool:
+    """True if all pairs of categories can be counted in little time and memory."""
+    n = axis.base.length
+    return n <= MOST_CATEGORIES or (n_rows * n <= MOST_ONES and n_rows * n * n <= MOST_PRODUCTS)
+
+
+def _pairs_by_column(table: SearchTable, block: Block, axis: Axis) -> Callable[[int], FloatArray]:
+    """Gives the counts of the categories of a column with all categories, (size, V)."""
+    starts = axis.base.offsets
+    if axis.base.length <= MOST_CATEGORIES:
+        categories = not table.block.numbers.shape[1] and table.together is not None
+        together = table.together if categories else cooccurrences(block, axis)
+        assert together is not None
+        return lambda column: together[starts[column] : starts[column + 1]].astype(np.float64)
+    # So many that the whole matrix would be large.
+    ones = np.zeros((len(block), axis.length), dtype=np.float32)
+    ones[np.arange(len(block))[:, None], block.codes.astype(np.int64) + axis.offsets[:-1]] = 1
+    ones = ones[:, axis.category_places]
+    weights = block.row_weights.astype(np.float64)[:, None]
+
+    def counts_of(column: int) -> FloatArray:
+        own = ones[:, starts[column] : starts[column + 1]]
+        if block.weights is None:  # exact in single precision, because there are fewer than 2**24 rows
+            return np.asarray(own.T @ ones, dtype=np.float64)
+        return np.asarray((own * weights).T @ ones)
+
+    return counts_of
 
 
 def left_out_columns(table: SearchTable, repeats: Sequence[tuple[int, int]]) -> IntArray:
@@ -167,7 +198,8 @@ def association_pvalues(counts: FloatArray, axis: Axis) -> tuple[FloatArray, Int
     >>> pvalues.round(4).tolist(), pairs.tolist()
     ([0.0117], [[0, 1]])
     """
-    return _together(list(_tests_by_column(counts, axis)))
+    by_column = (counts[part] for part in axis.slices())
+    return _together(list(_tests_by_column(by_column, axis, np.diag(counts) > 0)))
 
 
 def _together(tests: Sequence[tuple[FloatArray, IntArray]]) -> tuple[FloatArray, IntArray]:
@@ -177,21 +209,26 @@ def _together(tests: Sequence[tuple[FloatArray, IntArray]]) -> tuple[FloatArray,
     return np.concatenate(pvalues), np.concatenate(pairs)
 
 
-def _tests_by_column(counts: FloatArray, axis: Axis) -> Iterator[tuple[FloatArray, IntArray]]:
-    """p-values and pairs of every column with those that follow it."""
+def _tests_by_column(
+    counts: Iterable[FloatArray], axis: Axis, occurring: NDArray[np.bool_]
+) -> Iterator[tuple[FloatArray, IntArray]]:
+    """p-values and pairs of every column with those that follow it.
+
+    ``counts`` (size, V) of each column are those of its categories with all categories.
+    """
     n, column_of = axis.n_columns, axis.column_of
-    margins = axis.by_column(counts.astype(np.float64))  # (V, columns)
-    occurring = (np.diag(counts) > 0).astype(np.int64)
     sizes = np.bincount(column_of, occurring, n)
-    for one, part in enumerate(axis.slices()):
+    for one, own in enumerate(counts):
+        margins = axis.by_column(own.astype(np.float64))  # (size, columns)
+        together = own.sum(axis=0)  # (V,); rows with the category that have this column
         others = np.arange(one + 1, n)
         others = others[(sizes[others] > 1)] if sizes[one] > 1 else others[:0]
         if not len(others):
             continue
-        totals = margins[part].sum(axis=0)  # rows that have both columns
+        totals = margins.sum(axis=0)  # rows that have both columns
         with np.errstate(divide="ignore", invalid="ignore"):
-            expected = margins[part][:, column_of] * margins[:, one] / totals[column_of]
-            parts = np.where(expected > 0, (counts[part] - expected) ** 2 / expected, 0.0)
+            expected = margins[:, column_of] * together / totals[column_of]
+            parts = np.where(expected > 0, (own - expected) ** 2 / expected, 0.0)
         statistic = axis.by_column(parts).sum(axis=0)
         freedom = (sizes[one] - 1) * (sizes - 1)
         pairs = np.stack([np.full(len(others), one), others], axis=1)
@@ -240,6 +277,17 @@ class Selection:
                 columns = self._gaining(fit)
         return best
 
+    @cached_property
+    def price(self) -> float:
+        """Nats for a column in which clusters differ: the prior odds that it is common to all clusters.
+
+        The share of associated columns is the prior probability that clusters differ in a column. Without a
+        price, hundreds of columns of noise that happen to fit the clusters together have more evidence than
+        the few in which clusters do differ.
+        """
+        share = (len(self.screened) + 1.0) / (self._n_columns + 2.0)
+        return float(log(np.array((1.0 - share) / share)))
+
     @property
     def _n_columns(self) -> int:
         return self.table.axis.n_columns + int(self.table.block.numbers.shape[1])
@@ -247,10 +295,14 @@ class Selection:
     def _of_all(self, columns: IntArray) -> MixtureFit | None:
         """The best fit on some columns; the others have one distribution in all clusters."""
         fit = self.fit_on(columns)
-        if fit is None or len(columns) == self._n_columns:
-            return fit
+        if fit is None:
+            return None
+        evidence = fit.evidence - len(columns) * self.price
+        if len(columns) == self._n_columns:
+            return replace(fit, evidence=evidence)
         common = np.setdiff1d(np.arange(self._n_columns), columns)
-        return replace(with_common(fit, columns, self.table), evidence=fit.evidence + self._of_one(common))
+        evidence += self._of_one(common)
+        return replace(with_common(fit, columns, self.table), evidence=evidence)
 
     def _of_one(self, columns: IntArray) -> float:
         """Evidence of some columns in a single cluster, under their best prior strength."""

@@ -39,6 +39,7 @@ class Starts:
     open_engine: Callable[[Block], Engine]  # creates an engine for rows in memory
     together: IntArray | None = None  # (V, V); co-occurrence counts, if available
     left_out: tuple[int, ...] = ()  # categorical columns ignored by the leading axes
+    runs: int = RUNS
 
     @cached_property
     def weights(self) -> IntArray:
@@ -50,7 +51,9 @@ class Starts:
     @cached_property
     def light(self) -> Block:
         """The rows with reduced weights, if they have weights."""
-        return self.block if self.block.weights is None else replace(self.block, weights=self.weights)
+        if self.block.weights is None or self.weights is self.block.row_weights:
+            return self.block
+        return replace(self.block, weights=self.weights)
 
     @cached_property
     def engine(self) -> Engine:
@@ -70,7 +73,7 @@ class Starts:
         return Counts.of(self.block, nearest, k, self.axis)
 
     def spectral(self, k: int, rng: np.random.Generator) -> Counts:
-        """k-means on the rows' coordinates of multiple correspondence analysis, the best of ten runs."""
+        """k-means on the rows' coordinates of multiple correspondence analysis, the best of some runs."""
         points = self._points(k)
         positions = points.points(self.block, self.axis)
         largest = float(np.abs(positions).max(initial=0.0))
@@ -82,7 +85,7 @@ class Starts:
 
         away = partial(point_distances, np.ascontiguousarray(grid.T), drop=drop)
         best: tuple[float, Counts] | None = None
-        for _ in range(RUNS):
+        for _ in range(self.runs):
             chosen, _ = kmeans_plus_plus_rows(away, self.weights, k, rng)
             if len(chosen) < k:  # different rows may have the same coordinates on few axes
                 return self.plus_plus(k, rng)

@@ -76,8 +76,14 @@ class PairCounts:
 
     def strength(self, one: int, other: int) -> float:
         """M = (o_s - 1)(o_r - 1): prior strength of the pairs, in rows."""
-        sizes = [int((np.diag(self.of_pair(column, column)) > 0).sum()) for column in (one, other)]
-        return float((sizes[0] - 1) * (sizes[1] - 1)) if min(sizes) >= 2 else 0.0
+        first, second = self._occurring[one], self._occurring[other]
+        return float((first - 1) * (second - 1)) if min(first, second) >= 2 else 0.0
+
+    @cached_property
+    def _occurring(self) -> list[int]:
+        """How many categories of each column occur."""
+        axis = self.axis
+        return [int(many) for many in np.bincount(axis.column_of, np.diag(self.counts) > 0, axis.n_columns)]
 
     def _column_shares(self, shares: FloatArray, column: int) -> FloatArray:
         return shares[:, self.axis.offsets[column] : self.axis.offsets[column + 1]]
@@ -185,6 +191,8 @@ def spanning_forest(pairs: Sequence[tuple[int, int]], n: int) -> list[tuple[int,
         if first != second:
             tree[second] = first
             edges.append((one, other))
+            if len(edges) == n - 1:
+                break
     return edges
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from catalpa.errors import OutputError
@@ -20,6 +21,7 @@ from catalpa.plot.theme import INK, MUTED, PALETTE, alt, themed
 
 # Methods beyond the eighth take the colours again, with another dash.
 DASHES = [[1, 0], [6, 3], [2, 2]]
+BINS = 30  # of a distribution over seeds
 DECADES = [0.001, 0.01, 0.1, 1, 10, 100, 1000, 10000]  # of seconds
 
 
@@ -51,21 +53,21 @@ def draw_relations(frame: pd.DataFrame) -> Any:
 
 
 def draw_convergence(frame: pd.DataFrame) -> Any:
-    """Figure 2: z after every pass of DISC, relearnings as triangles, the end as a square."""
-    # The passes of the k-modes start count differing cells, which is not z.
+    """Figure 2: z after every iteration of DISC; triangles are updates of the trees, a square is the end."""
+    # The k-modes start counts differing cells, which is not z.
     learning = frame[frame["phase"] != "start"]
     number = learning.groupby(["dataset", "variant"]).cumcount() + 1
     panel = learning["dataset"] + ", " + learning["variant"]
     learning = learning.assign(number=number, panel=panel).sort_values("variant", kind="stable")
     last = learning.groupby("panel")["number"].transform("max") == learning["number"]
-    event = pd.Series("", index=learning.index).mask(learning["relearned"].astype(bool), "trees relearned")
-    learning = learning.assign(event=event.mask(last, "at rest"))
+    event = pd.Series("", index=learning.index).mask(learning["relearned"].astype(bool), "trees updated")
+    learning = learning.assign(event=event.mask(last, "converged"))
     base = alt.Chart(width=250, height=170).encode(
-        alt.X("number:Q", title="pass after the start", axis=alt.Axis(tickMinStep=1)),
+        alt.X("number:Q", title="iteration after the start", axis=alt.Axis(tickMinStep=1)),
         alt.Y("cost:Q", title="objective z", scale=alt.Scale(zero=False)),
     )
-    shapes = alt.Scale(domain=["trees relearned", "at rest"], range=["triangle-up", "square"])
-    colours = alt.Scale(domain=["trees relearned", "at rest"], range=[PALETTE[5], PALETTE[0]])
+    shapes = alt.Scale(domain=["trees updated", "converged"], range=["triangle-up", "square"])
+    colours = alt.Scale(domain=["trees updated", "converged"], range=[PALETTE[5], PALETTE[0]])
     points = base.transform_filter("datum.event != ''").mark_point(filled=True, size=80, opacity=1)
     legend = alt.Legend(orient="top", labelFontSize=12)
     marked = points.encode(
@@ -74,15 +76,20 @@ def draw_convergence(frame: pd.DataFrame) -> Any:
     )
     chart = alt.layer(base.mark_line(color=MUTED), marked, data=learning)
     # Objectives of data sets and readings have nothing to do with each other.
-    panels = _panels(chart, learning, "panel", 3, "Objective z after every pass of DISC")
+    panels = _panels(chart, learning, "panel", 3, "Objective z after every iteration of DISC")
     return themed(panels.resolve_scale(y="independent", x="independent"))
 
 
 def draw_seconds(frame: pd.DataFrame) -> Any:
     """Figure 3: seconds against rows and against columns on log axes."""
     methods = list(frame["method"].unique())
-    colours = [PALETTE[at % len(PALETTE)] for at in range(len(methods))]
-    dashes = [DASHES[at // len(PALETTE) % len(DASHES)] for at in range(len(methods))]
+    # DISC is what the figure is about: the one thick line, in black.
+    others = [name for name in methods if name != "DISC"]
+    looks = {
+        name: (PALETTE[at % len(PALETTE)], DASHES[at // len(PALETTE) % len(DASHES)])
+        for at, name in enumerate(others)
+    } | {"DISC": (INK, DASHES[0])}
+    colours, dashes = ([looks[name][part] for name in methods] for part in (0, 1))
     legend = alt.Legend(
         title=None, labelFontSize=13, symbolSize=600, symbolStrokeWidth=2.5, rowPadding=5, labelLimit=220
     )
@@ -91,7 +98,11 @@ def draw_seconds(frame: pd.DataFrame) -> Any:
         part = frame[frame["against"] == against].dropna(subset="seconds")
         line = alt.Chart(part, width=330, height=330, title=f"against {against}").encode(
             # On log axes growth with a power is a straight line, whose slope is the power.
-            alt.X(f"{against}:Q", scale=alt.Scale(type="log", nice=False)),
+            alt.X(
+                f"{against}:Q",
+                scale=alt.Scale(type="log", nice=False),
+                axis=alt.Axis(values=_round_sizes(part[against]), format=",", labelFlush=True),
+            ),
             alt.Y("seconds:Q", scale=alt.Scale(type="log"), axis=alt.Axis(values=DECADES, format="~g")),
             alt.Color(
                 "method:N", sort=methods, legend=legend, scale=alt.Scale(domain=methods, range=colours)
@@ -100,11 +111,15 @@ def draw_seconds(frame: pd.DataFrame) -> Any:
                 "method:N", sort=methods, legend=legend, scale=alt.Scale(domain=methods, range=dashes)
             ),
         )
-        # DISC is what the figure is about.
         width = alt.condition("datum.method == 'DISC'", alt.value(4), alt.value(1.8))
         panels.append(line.mark_line().encode(strokeWidth=width))
     # One legend for both panels.
     return themed(alt.hconcat(*panels, spacing=24).properties(title="Seconds of one fit (DISC: thick line)"))
+
+
+def _round_sizes(sizes: pd.Series) -> list[int]:
+    """Sizes whose first digit is 1, 2 or 5: labels of the others would overlap."""
+    return [size for size in sorted(map(int, sizes.unique())) if str(size)[0] in "125"]
 
 
 def draw_embedding(frame: pd.DataFrame) -> Any:
@@ -137,16 +152,19 @@ def draw_seeds(frame: pd.DataFrame) -> Any:
         runs = frame[(frame["dataset"] == place["dataset"]) & (frame["method"] == "DISC")]
         low, high = min(runs["ACC"].min(), place["printed"]), max(runs["ACC"].max(), place["printed"])
         margin = max(0.05 * (high - low), 0.01)
-        rank = "all equal," if place["tied"] == place["seeds"] > 1 else f"rank {place['rank']} of"
-        title = f"{place['dataset']}: {rank} {place['seeds']} seeds"
-        scale = alt.Scale(domain=[low - margin, high + margin], nice=False)
-        across = alt.Axis(tickCount=4, format=".3f", labelOverlap=True)
-        bins = alt.Bin(extent=[low - margin, high + margin], step=(high - low + 2 * margin) / 30)
+        tied = f" ({place['tied']} tied)" if place["tied"] > 1 else ""
+        title = f"{place['dataset']}: rank {place['rank']} of {place['seeds']}{tied}"
+        counts, edges = np.histogram(runs["ACC"], bins=BINS, range=(low - margin, high + margin))
+        scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
+        across = alt.Axis(tickCount=4, format=".2f", labelFlush=False)
         bars = (
-            alt.Chart(runs)
-            .mark_bar(color=PALETTE[4])
+            alt.Chart(pd.DataFrame({"from": edges[:-1], "to": edges[1:], "seeds": counts}))
+            .mark_bar(color=PALETTE[4], orient="vertical")
             .encode(
-                alt.X("ACC:Q", bin=bins, scale=scale, axis=across, title=None), alt.Y("count()", title=None)
+                alt.X("from:Q", scale=scale, axis=across, title=None),
+                alt.X2("to:Q"),
+                alt.Y("seeds:Q", axis=alt.Axis(tickCount=4), title=None),
+                alt.Y2(datum=0),
             )
         )
         lines = pd.DataFrame(

@@ -91,22 +91,22 @@ def _convergence_note(frame: pd.DataFrame) -> str:
     head = [
         "data set",
         "reading",
-        "passes of the start",
-        "passes of DISC",
-        "trees relearned",
-        "z higher then",
+        "iterations of the start",
+        "iterations of DISC",
+        "updates of the trees",
+        "z higher afterwards",
     ]
     return (
         "The paper reports that z falls after every update of the trees, and that 20 iterations and 10 "
-        "updates suffice. The passes of the k-modes start count differing cells, which is another "
-        f"objective, and are left out of the drawing.\n\n{markdown(head, rows)}"
+        "updates suffice. The k-modes start is not drawn: its objective, the number of differing cells, is "
+        f"another one.\n\n{markdown(head, rows)}"
     )
 
 
 def _seconds_note(frame: pd.DataFrame) -> str:
     growth = slopes(frame).set_index(["against", "method"])["slope"]
     kinds = [str(kind) for kind in frame["against"].unique()]
-    # Seconds are told at the largest size, where they matter.
+    # Seconds are shown at the largest size, where they matter.
     sizes = {kind: int(frame.loc[frame["against"] == kind, kind].max()) for kind in kinds}
     rows = []
     for method in frame["method"].unique():
@@ -126,10 +126,9 @@ def _seconds_note(frame: pd.DataFrame) -> str:
         [
             "The paper says that the time of DISC grows linearly with rows and with columns. Slopes are "
             "exponents: 1 is linear growth, 2 growth with the square. Seconds are those of one fit of our "
-            "implementations on one computer, and say nothing of the published programs. Below a second, "
-            "what every fit does once flattens the slopes. MCDC is cut short above 50,000 rows, and Grove "
-            "searches on 20,000 rows of a larger table, then passes over all of them: theirs are no growth "
-            "of a single pass.",
+            "implementations on one computer, not of the published programs. Below a second, fixed costs "
+            "flatten the slopes. MCDC stops early above 50,000 rows, and Grove searches on 20,000 rows of a "
+            "larger table: their slopes are not those of a single iteration.",
             _slower(frame),
             markdown(head, rows),
             *(["\n".join(gaps)] if gaps else []),
@@ -218,7 +217,7 @@ def _seeds_note(frame: pd.DataFrame) -> str:
 
 NOTES: Mapping[int, tuple[str, Callable[[pd.DataFrame], str]]] = {
     1: ("k-modes with random relations, and DISC", _relations_note),
-    2: ("objective of DISC after every pass", _convergence_note),
+    2: ("objective of DISC after every iteration", _convergence_note),
     3: ("seconds of one fit", _seconds_note),
     4: ("rows by learned distances", _embedding_note),
     5: ("the script's seed among others", _seeds_note),

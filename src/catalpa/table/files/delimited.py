@@ -26,6 +26,8 @@ from catalpa.errors import ParameterError, TableError
 from catalpa.table.files.dialect import Dialect, FileFinding
 from catalpa.table.files.encodings import SAMPLE_CHARACTERS, in_utf8, refuse_binary
 from catalpa.table.files.header import find_header, short
+from catalpa.table.files.reports import is_report, report_refused
+from catalpa.table.written_numbers import detect_numbers
 
 THREADS_FROM = 1 << 24  # larger text files are read by several threads
 # Bytes that a thread cuts at a time: every such piece has dictionaries of its own, to be unified afterwards.
@@ -62,6 +64,8 @@ class Layout:
         Places of rows that are not read.
     footers : int
         Lines below the rows, which have fewer fields.
+    decimal_commas : bool
+        Whether columns hold numbers with decimal commas, and none with points: 1.234 is then no fraction.
     findings : tuple of FileFinding
     """
 
@@ -72,6 +76,7 @@ class Layout:
     offset: int
     left_out: tuple[int, ...] = ()
     footers: int = 0
+    decimal_commas: bool = False
     findings: tuple[FileFinding, ...] = ()
 
     @property
@@ -140,6 +145,8 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     >>> missing_texts("n.a."), missing_texts(["-", "?"])
     (('n.a.',), ('-', '?'))
     """
+    if not isinstance(na, Sequence):
+        raise ParameterError(f"na is {na!r:.60}; give a text, or a list of texts, that mark missing values.")
     texts = []
     for text in (na,) if isinstance(na, str) else na:
         # Half of a surrogate pair: no file contains it, and Arrow cannot search for it.
@@ -211,17 +218,22 @@ def layout_of(sample: SampleText, name: str, requested: Dialect, na: tuple[str, 
         )
     places = None if requested.header is None else tuple(row - 1 for row in requested.header)
     width = _width(records, places)
-    header = find_header(_evened(records, width), width, places, requested.join)
+    evened = _evened(records, width)
+    header = find_header(evened, width, places, requested.join)
+    if requested.header is None and is_report(evened[header.first :]):
+        raise report_refused(name)
     decided = replace(
         requested,
         delimiter=delimiter,
         quote=quote,
         skip_initial_space=spaced,
         header=tuple(place + 1 for place in header.rows),
+        skip_rows=(*requested.skip_rows, *(place + 1 for place in header.skipped)),
     )
     offset = len(sample.text[: ends[header.first - 1]].encode()) if header.first else 0
+    commas = _has_decimal_commas(evened[header.first :], width)
     findings = header.findings + _quote_findings(quote)
-    return Layout(header.names, decided, na, header.first, offset, findings=findings)
+    return Layout(header.names, decided, na, header.first, offset, decimal_commas=commas, findings=findings)
 
 
 def chosen_delimiter(sample: SampleText, name: str, delimiter: str | None) -> str:
@@ -273,6 +285,17 @@ def _found_quote(sample: SampleText, delimiter: str) -> str:
         filled = sum(1 for record in records for field in record if field)
         return "'" if begun >= 0.9 * filled else '"'
     return '"'
+
+
+def _has_decimal_commas(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """True if numbers of some columns have decimal commas, and of none decimal points."""
+    marks = set()
+    for column in range(width):
+        fields = {row[column].strip() for row in rows if column < len(row)}
+        if any("," in field or "." in field for field in fields):
+            written = detect_numbers(sorted(fields - {"", *MISSING_SPELLINGS}))
+            marks |= {written.decimal} if written is not None and written.marks == "clear" else set()
+    return marks == {","}
 
 
 def _quote_findings(quote: str) -> tuple[FileFinding, ...]:
@@ -548,6 +571,13 @@ def read_fields(texts: pa.ChunkedArray | pa.Array, decimal: str) -> tuple[FieldK
     return FieldKind.TEXT, None
 
 
+def fields_of(texts: pa.ChunkedArray | pa.Array, decimal: str, layout: Layout) -> tuple[FieldKind, Any]:
+    """`read_fields`, for the file of a layout: 1.234 beside 5,67 is read by nobody as 1.234."""
+    if layout.decimal_commas and decimal == "." and pc.any(pc.match_substring(texts, ".")).as_py():
+        return FieldKind.TEXT, None
+    return read_fields(texts, decimal)
+
+
 def typed(column: pa.Array, kind: FieldKind, decimal: str) -> pa.Array:
     """Fields converted to the type of their column."""
     if kind is FieldKind.EMPTY:
@@ -591,7 +621,7 @@ def _whole_column(column: pa.ChunkedArray, place: int, decimal: str, layout: Lay
     if repeats:
         column = _with_missing_values(column, pa.array(layout.missing))
     # Only distinct fields are parsed, if they are few.
-    kind, numbers = read_fields(column.chunk(0).dictionary if repeats else column, decimal)
+    kind, numbers = fields_of(column.chunk(0).dictionary if repeats else column, decimal, layout)
     if kind is FieldKind.EMPTY:
         return pa.chunked_array([pa.nulls(len(column))])
     if kind is FieldKind.TEXT:

@@ -22,6 +22,13 @@ _KEYS = {
 }
 
 
+def _are_rows(values: Any) -> bool:
+    """Whether it is a list of numbers of rows, counted from 1."""
+    return isinstance(values, list | tuple) and all(
+        isinstance(row, int) and not isinstance(row, bool) and row >= 1 for row in values
+    )
+
+
 @dataclass(frozen=True)
 class Dialect:
     """Layout of a file. None means: detect it.
@@ -63,15 +70,15 @@ class Dialect:
 
     def __post_init__(self) -> None:
         # Lists of a JSON file or of the user.
-        if self.header is not None:
-            object.__setattr__(self, "header", tuple(self.header))
-        object.__setattr__(self, "skip_rows", tuple(sorted(set(self.skip_rows))))
-        header = self.header or ()
-        if any(not _is_row(row) for row in (*header, *self.skip_rows)):
+        if not (self.header is None or _are_rows(self.header)) or not _are_rows(self.skip_rows):
             raise ParameterError(
                 f"header is {self.header!r} and skip_rows is {self.skip_rows!r}; rows are whole numbers "
                 "from 1, the first row of the file."
             )
+        if self.header is not None:
+            object.__setattr__(self, "header", tuple(self.header))
+        object.__setattr__(self, "skip_rows", tuple(sorted(set(self.skip_rows))))
+        header = self.header or ()
         if list(header) != list(range(header[0], header[0] + len(header))) if header else False:
             raise ParameterError(
                 f"header is {header}; several header rows have to follow each other: (1, 2)."
@@ -138,6 +145,10 @@ def dialect_of(
     >>> dialect_of(Dialect(delimiter=";"), header=2, skip_rows=5).to_json()
     {'delimiter': ';', 'headerRows': [2], 'commentRows': [5]}
     """
+    if dialect is not None and not isinstance(dialect, Dialect):
+        raise ParameterError(
+            f"dialect is {dialect!r:.60}; give the Dialect of catalpa.look, or the single options."
+        )
     return (dialect or ANY).updated(
         delimiter=delimiter,
         encoding=encoding,
@@ -145,10 +156,6 @@ def dialect_of(
         skip_rows=(skip_rows,) if isinstance(skip_rows, int) else skip_rows,
         sheet=None if sheet is None else str(sheet),
     )
-
-
-def _is_row(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 @dataclass(frozen=True)

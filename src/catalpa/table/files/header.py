@@ -20,13 +20,33 @@ BELOW = 12  # rows below it that decide which columns are numeric
 SHOWN = 40  # characters of a title in a message
 # Words of survey programs in a second line of names, which add nothing to the question.
 RESPONSES = ("response", "open-ended response")
-# A name that many programs leave out, beside those that stand for a missing cell.
-BLANK = ("", "-", "--", "?", ".", "na", "n/a", "nan", "null", "none", "#n/a", "unknown", "nd")
+# Texts that stand for a missing cell; the signs of statistical offices among them.
+BLANK = (
+    "",
+    "-",
+    "--",
+    "?",
+    ".",
+    "..",
+    "...",
+    "/",
+    "\u2013",
+    "\u00b7",
+    "na",
+    "n/a",
+    "nan",
+    "null",
+    "none",
+    "#n/a",
+    "unknown",
+    "nd",
+)
 _NUMBER = re.compile(r"[+-]?[$€£]?\s?(?:[0-9][0-9.,' ]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?\s?[%€$£]?")
 _DATE = re.compile(
     r"[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4}(?:[ T][0-9:.]+\w*)?|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?"
 )
 _FLAG = re.compile(r"true|false", re.IGNORECASE)
+_IMPORT_ID = re.compile(r'\{\s*"+ImportId"+\s*:')  # the third line of a Qualtrics export
 
 
 @dataclass(frozen=True)
@@ -41,6 +61,8 @@ class HeaderLines:
         Place of the first row below them.
     names : list of str
         As they are called, each once.
+    skipped : tuple of int
+        Places of rows below the names that hold neither names nor data.
     findings : tuple of FileFinding
     """
 
@@ -48,6 +70,7 @@ class HeaderLines:
     first: int
     names: list[str]
     findings: tuple[FileFinding, ...]
+    skipped: tuple[int, ...] = ()
 
 
 def find_header(
@@ -70,15 +93,20 @@ def find_header(
     (['id', 'age'], 'Skipped 1 line above the column names ("Survey of 2024").')
     """
     findings = []
+    skipped: tuple[int, ...] = ()
     if requested is None:
         at = _first_row(rows, width)
         places = (at, at + 1) if at in spanning and at + 2 < len(rows) else _header_rows(rows, at, width)
+        if _names_by_program(rows, at):
+            places, skipped = (at, at + 1), (at + 2,)
         if at > 0 and any(any(_filled(row)) for row in rows[:at]):
             findings.append(_titles(rows[:at]))
         if len(places) > 1:
             findings.append(_second_line(places[1]))
         elif not places:
-            findings.append(_no_names())
+            findings.append(_no_names(at))
+        if skipped:
+            findings.append(_program_line(skipped[0]))
     else:
         at, places = (requested[0], requested) if requested else (_first_row(rows, width), ())
     first = places[-1] + 1 if places else at
@@ -86,7 +114,7 @@ def find_header(
     names = _unique(raw)
     if places and (repeated := [name for name, times in Counter(raw).items() if times > 1 and name]):
         findings.append(_repeated(repeated))
-    return HeaderLines(tuple(places), first, names, tuple(findings))
+    return HeaderLines(tuple(places), first, names, tuple(findings), skipped)
 
 
 def _filled(row: Row) -> list[bool]:
@@ -144,7 +172,9 @@ def _is_number(cell: str) -> bool:
 
 def _is_word(cell: str) -> bool:
     text = cell.strip()
-    return bool(text) and not (_NUMBER.fullmatch(text) or _DATE.fullmatch(text) or _FLAG.fullmatch(text))
+    return not _missing(text) and not (
+        _NUMBER.fullmatch(text) or _DATE.fullmatch(text) or _FLAG.fullmatch(text)
+    )
 
 
 def _header_rows(rows: Sequence[Row], at: int, width: int) -> tuple[int, ...]:
@@ -183,11 +213,20 @@ def _are_units(items: Row, below: Sequence[Row], width: int) -> bool:
     for column in range(width):
         item = items[column].strip() if column < len(items) else ""
         cells = [row[column] for row in below if column < len(row) and not _missing(row[column])]
-        if item and not (_is_word(item) and not _missing(item) and cells and all(map(_is_number, cells))):
+        numbers = sum(map(_is_number, cells))
+        if item and not (_is_word(item) and cells and numbers >= 0.9 * len(cells)):
             return False
         units += bool(item)
         others += not item
     return units >= 2 and others >= 1 and len(below) >= 3
+
+
+def _names_by_program(rows: Sequence[Row], at: int) -> bool:
+    """True for names, questions and a line of the survey program, as Qualtrics writes them."""
+    if at + 3 >= len(rows):
+        return False
+    filled = [cell for cell in rows[at + 2] if cell.strip()]
+    return bool(filled) and sum(map(bool, map(_IMPORT_ID.match, filled))) >= 0.5 * len(filled)
 
 
 def _returning(items: Row, below: Sequence[Row], width: int) -> dict[int, bool]:
@@ -246,7 +285,9 @@ def _joined(rows: Sequence[Row], width: int, join: str) -> list[str]:
     for column in range(width):
         texts = [line[column] for line in cells if line[column]]
         useful = [text for text in texts if text.lower() not in RESPONSES] or texts[:1]
-        joined.append(join.join(dict.fromkeys(useful)))
+        # "StartDate" and "Start Date" are one name.
+        different = {re.sub(r"\W|_", "", text).lower() or text: text for text in useful}
+        joined.append(join.join(different.values()))
     return joined
 
 
@@ -298,11 +339,18 @@ def _second_line(place: int) -> FileFinding:
     return FileFinding("second header", message, rows=(place + 1,))
 
 
-def _no_names() -> FileFinding:
+def _program_line(place: int) -> FileFinding:
+    message = f"Skipped line {place + 1}, which the survey program wrote for itself."
+    return FileFinding("program line", message, rows=(place + 1,))
+
+
+def _no_names(place: int) -> FileFinding:
+    line = "The first line" if place == 0 else f"Line {place + 1}"
     return FileFinding(
         "no header",
-        "The first line looks like data. Columns are named column 1, 2, ... If it holds names, use "
-        "--header 1.",
+        f"{line} looks like data. Columns are named column 1, 2, ... If it holds names, use "
+        f"--header {place + 1}.",
+        rows=(place + 1,),
     )
 
 

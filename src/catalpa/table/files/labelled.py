@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from typing import Any
@@ -21,6 +22,8 @@ READERS = {
     "sas": ("read_sas7bdat", "SAS"),
     "transport": ("read_xport", "SAS"),
 }
+ORDERED, FEWEST_ORDERED = "ordinal", 3  # level of measurement of SPSS; two answers need no order
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 
 
 def read_labelled(content: bytes, name: str, form: str) -> tuple[pa.Table, Codebook]:
@@ -85,7 +88,10 @@ def _known(column: str, cells: Sequence[Any], meta: Any) -> CodebookColumn:
         Answer(code, label) for code, label in labels.items() if code not in missing_codes
     )
     missing = tuple(Answer(code, labels.get(code, code)) for code in missing_codes)
-    return CodebookColumn(title.strip(), answers, False, missing)
+    ordered = (meta.variable_measure or {}).get(column) == ORDERED and len(answers) >= FEWEST_ORDERED
+    if ordered and all(_NUMBER.fullmatch(one.code) for one in answers):
+        answers = tuple(sorted(answers, key=lambda one: float(one.code)))
+    return CodebookColumn(title.strip(), answers, ordered, missing)
 
 
 def _missing_codes(column: str, cells: Sequence[Any], meta: Any) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -79,10 +80,24 @@ def scan(
     >>> sorted(model.cluster_sizes_.tolist())
     [1, 2]
     """
-    names = None if columns is None else tuple(columns)
+    names = None if columns is None else column_names("columns", columns)
     layout = dialect_of(dialect, delimiter=delimiter, encoding=encoding, header=header, skip_rows=skip_rows)
     texts = missing_texts(na)
-    return Scan(_paths_of(source), names, tuple(drop or ()), layout, bytes_of(memory), decimal, texts)
+    left_out = () if drop is None else column_names("drop", drop)
+    return Scan(_paths_of(source), names, left_out, layout, bytes_of(memory), decimal, texts)
+
+
+def column_names(setting: str, names: Any) -> tuple[str, ...]:
+    """The names of columns in a list.
+
+    Examples
+    --------
+    >>> column_names("drop", ["id", "name"])
+    ('id', 'name')
+    """
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"{setting} is {names!r:.60}; give a list of column names.")
+    return tuple(names)
 
 
 def bytes_of(memory: int | str) -> int:
@@ -256,10 +271,13 @@ def _stamp(path: Path) -> tuple[int, ...]:
         raise TableError(f"{path} cannot be read: {reason}.") from error
 
 
-def _paths_of(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+def _paths_of(source: Any) -> tuple[Path, ...]:
     if not isinstance(source, str | Path):
-        if not isinstance(source, Sequence):
-            raise UnsupportedTable(f"{source!r} is not the path of a file, or a list of such paths.")
+        if not isinstance(source, list | tuple):
+            raise UnsupportedTable(
+                f"scan reads files, and got {type(source).__name__}. Give the path of a file or folder, or a "
+                "list of paths; pass a table in memory to fit as it is."
+            )
         return tuple(path for one in source for path in _paths_of(one))
     if str(source) == "-":
         raise UnsupportedTable(

@@ -19,9 +19,9 @@ from catalpa.table.files.delimited import (
     FieldKind,
     Layout,
     SampleText,
+    fields_of,
     layout_of,
     plain_fields,
-    read_fields,
     text_options,
     typed,
     with_footers,
@@ -97,7 +97,7 @@ class TextFiles:
             for name in layout.names:
                 # Once a field is not a number, the column is text.
                 if kinds[name] is not FieldKind.TEXT:
-                    kinds[name] = max(kinds[name], read_fields(batch[name], self.decimal)[0])
+                    kinds[name] = max(kinds[name], fields_of(batch[name], self.decimal, layout)[0])
         return kinds
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,10 +10,29 @@ import pyarrow.compute as pc
 
 from catalpa.table.files.dialect import FileFinding
 from catalpa.table.files.header import short
+from catalpa.table.written_numbers import detect_numbers, parse_numbers
 
 FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
 CLOSE = 0.05  # of a sum
-NAMES = ("total", "totals", "grand total", "sum", "all", "overall", "summe", "gesamt", "insgesamt", "land")
+MOST_MARKS = 0.1  # of the cells that are no numbers, such as "-", in a column of written numbers
+NAMES = (
+    "total",
+    "totals",
+    "grand total",
+    "sum",
+    "all",
+    "overall",
+    "summe",
+    "gesamt",
+    "insgesamt",
+    "land",
+    "gesamtsumme",
+    "gesamtergebnis",
+    "total general",
+    "totale",
+    "ensemble",
+    "totaal",
+)
 
 
 def odd_rows(table: pa.Table, row_of: Callable[[int], int]) -> tuple[FileFinding, ...]:
@@ -28,7 +47,8 @@ def odd_rows(table: pa.Table, row_of: Callable[[int], int]) -> tuple[FileFinding
     if table.num_rows <= FEWEST_ROWS:
         return ()
     last = table.num_rows - 1
-    totals = [place for place in (0, last) if _is_total(table, place)]
+    columns = [numbers for column in table.columns if (numbers := _numbers(column)) is not None]
+    totals = [place for place in (0, last) if _is_total(columns, _texts(table, place), place)]
     findings = [_finding(table, place, row_of(place), "a total") for place in totals]
     if not findings and _is_remark(table, last):
         findings.append(_finding(table, last, row_of(last), "a remark"))
@@ -42,10 +62,16 @@ def _finding(table: pa.Table, place: int, row: int, what: str) -> FileFinding:
     return FileFinding("total", message, safe=False, rows=(row,))
 
 
-def _text(table: pa.Table, place: int) -> str:
-    """The longest text of a row."""
+def _texts(table: pa.Table, place: int) -> list[str]:
     cells = [column[place].as_py() for column in table.columns if _holds_text(column)]
-    return max((str(cell) for cell in cells if cell is not None), key=len, default="")
+    return [str(cell) for cell in cells if cell is not None]
+
+
+def _text(table: pa.Table, place: int) -> str:
+    """The text that names a row: a word for totals, or the longest."""
+    texts = _texts(table, place)
+    named = [text for text in texts if text.strip().rstrip(":").lower() in NAMES]
+    return (named or [max(texts, key=len, default="")])[0]
 
 
 def _holds_text(column: pa.ChunkedArray) -> bool:
@@ -53,27 +79,34 @@ def _holds_text(column: pa.ChunkedArray) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _is_number(column: pa.ChunkedArray) -> bool:
-    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """A column of numbers, or of texts such as 1.234,56 and $1,200 in all rows; None for other columns."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return column
+    if not _holds_text(column):
+        return None
+    texts = column.cast(pa.string())
+    written = detect_numbers(texts.drop_null())
+    if written is None or written.plain:  # plain numbers would have been read as such: these are codes
+        return None
+    numbers = parse_numbers(texts, written)
+    return numbers if numbers.null_count <= texts.null_count + MOST_MARKS * len(texts) else None
 
 
-def _is_total(table: pa.Table, place: int) -> bool:
+def _is_total(columns: Sequence[pa.ChunkedArray], texts: Sequence[str], place: int) -> bool:
     fitting = largest = numbers = 0
-    for column in table.columns:
-        if not _is_number(column) or (cell := column[place].as_py()) is None:
+    for column in columns:
+        if (cell := column[place].as_py()) is None:
             continue
         others = (pc.sum(column).as_py() or 0) - cell
         beside = np.asarray(pc.max(column).as_py(), dtype=float)
         numbers += 1
         fitting += bool(others and cell and abs(cell - others) <= CLOSE * abs(others))
         largest += bool(cell == beside and cell > 0)
-    if numbers < FEWEST_COLUMNS:
-        return False
-    texts = [
-        str(column[place].as_py() or "").strip().lower() for column in table.columns if _holds_text(column)
-    ]
-    named = any(text in NAMES for text in texts)
-    return fitting >= 0.6 * numbers or (named and largest >= 0.6 * numbers)
+    named = any(text.strip().rstrip(":").lower() in NAMES for text in texts)
+    if named and numbers and fitting == numbers:
+        return True
+    return numbers >= FEWEST_COLUMNS and (fitting >= 0.6 * numbers or (named and largest >= 0.6 * numbers))
 
 
 def _is_remark(table: pa.Table, place: int) -> bool:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from statistics import median
 from typing import Any
 
 import pyarrow as pa
@@ -16,10 +14,11 @@ from catalpa.errors import TableError, needing
 from catalpa.table.files.delimited import BLANK_SPELLINGS, MISSING_SPELLINGS, FieldKind, read_fields
 from catalpa.table.files.dialect import Dialect, FileFinding
 from catalpa.table.files.header import find_header
+from catalpa.table.files.reports import is_report, report_refused
 
 ERRORS = ("#N/A", "#DIV/0!", "#REF!", "#NAME?", "#NULL!", "#NUM!", "#VALUE!", "#SPILL!", "#CALC!")
 LARGEST_EXACT = 2**53
-_PERCENT = re.compile(r"[0-9.,]+\s?%")
+LOOKED_AT = 400  # rows from which names are found and reports recognised
 
 
 @dataclass(frozen=True)
@@ -64,18 +63,17 @@ def read_workbook(
     for number in requested.skip_rows:
         if number <= len(rows):
             rows[number - 1] = [""] * len(used)
-    texts = [[cell_text(cell) for cell in row] for row in rows[:400]]
+    texts = [[cell_text(cell) for cell in row] for row in rows[:LOOKED_AT]]
     places = None if requested.header is None else tuple(row - 1 for row in requested.header)
     if places and places[-1] >= len(rows) - 1:
         raise TableError(f"header is {requested.header}, but the sheet {sheet.name!r} has {len(rows)} rows.")
     header = find_header(texts, len(used), places, requested.join, _spanning(spans, len(used)))
-    if requested.header is None and _is_report(rows[header.first :]):
-        raise TableError(
-            f"The sheet {sheet.name!r} of {name} looks like a report, not one row per case: its first column "
-            "is mostly empty, and many rows are filled in part, with percentages. Give the table it was made "
-            "from, or the row with the names of the columns (header, --header)."
-        )
-    filled_rows = [at for at in range(header.first, len(rows)) if any(not _empty(cell) for cell in rows[at])]
+    below = range(header.first, len(rows))
+    if requested.header is None and is_report([_shown(rows[at]) for at in below[:LOOKED_AT]]):
+        raise report_refused(f"The sheet {sheet.name!r} of {name}")
+    filled_rows = [
+        at for at in below if at not in header.skipped and any(not _empty(cell) for cell in rows[at])
+    ]
     if not filled_rows:
         raise TableError(f"The sheet {sheet.name!r} of {name} has names of columns but no rows.")
     missing = (*MISSING_SPELLINGS, *BLANK_SPELLINGS, *ERRORS, *na)
@@ -83,7 +81,12 @@ def read_workbook(
         column: typed_cells([rows[at][place] for at in filled_rows], decimal, missing)
         for place, column in enumerate(header.names)
     }
-    decided = replace(requested, header=tuple(place + 1 for place in header.rows), sheet=sheet.name)
+    decided = replace(
+        requested,
+        header=tuple(place + 1 for place in header.rows),
+        skip_rows=(*requested.skip_rows, *(place + 1 for place in header.skipped)),
+        sheet=sheet.name,
+    )
     return SheetTable(
         pa.table(columns), decided, (*findings, *header.findings), tuple(at + 1 for at in filled_rows)
     )
@@ -143,6 +146,14 @@ def _used_columns(cells: Sequence[Sequence[Any]]) -> list[int]:
 
 def _empty(cell: Any) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _shown(row: Sequence[Any]) -> list[str]:
+    """The cells of a row as a sheet shows them: a sheet stores 45 % as 0.45."""
+    return [
+        f"{100 * cell:.4g}%" if isinstance(cell, float) and 0 < abs(cell) < 1 else cell_text(cell)
+        for cell in row
+    ]
 
 
 def cell_text(cell: Any) -> str:
@@ -210,27 +221,3 @@ def _moments(values: Sequence[Any]) -> pa.Array:
         ]
         return pa.array(full, pa.timestamp("us"))
     return pa.array([value.date() if isinstance(value, datetime) else value for value in values], pa.date32())
-
-
-def _is_report(rows: Sequence[Sequence[Any]]) -> bool:
-    """True for a cross-tabulation: few first cells, many partly filled rows, percentages."""
-    filled = [[not _empty(cell) for cell in row] for row in rows]
-    filled, rows = (
-        [cells for cells in filled if any(cells)],
-        [row for row, cells in zip(rows, filled, strict=True) if any(cells)],
-    )
-    if len(rows) < 6 or len(rows[0]) < 3:
-        return False
-    first_empty = sum(not cells[0] for cells in filled) / len(filled)
-    usual = median(sum(cells) for cells in filled)
-    full = max(usual, 0.75 * max(sum(cells) for cells in filled))
-    partly = sum(sum(cells) < 0.7 * full for cells in filled) / len(filled)
-    numbers = [cell for row in rows for cell in row if _is_number(cell)]
-    shares = sum(isinstance(cell, str) or 0 < abs(cell) < 1 for cell in numbers)
-    return first_empty >= 0.5 and partly >= 0.2 and len(numbers) >= 10 and shares >= 0.3 * len(numbers)
-
-
-def _is_number(cell: Any) -> bool:
-    if isinstance(cell, str):
-        return _PERCENT.fullmatch(cell.strip()) is not None
-    return isinstance(cell, int | float) and not isinstance(cell, bool)

@@ -13,6 +13,30 @@ constexpr std::size_t PLACES = 64;       // that are rounded together
 constexpr double FARTHEST = 0x1p24;      // a cost beyond is left to the reference
 constexpr double INTEGERS = 0x1p31 - 2;  // what differences of costs stay below
 
+// Soft counts of tied pairs of categories in clusters.
+struct TiedCounts {
+    std::size_t k, pairs, places;
+    std::vector<double> weights;  // (k,) sizes that add up to 1
+    std::vector<double> inside;   // (k, pairs) in rows
+    std::vector<double> pooled;   // (pairs,) in rows
+
+    TiedCounts(const std::int64_t* sizes, const std::int64_t* counts, std::size_t k_in, std::size_t pairs_in, std::size_t places_in, double units)
+        : k(k_in), pairs(pairs_in), places(places_in), weights(k_in), inside(k_in * pairs_in), pooled(pairs_in) {
+        std::uint64_t all = 0;
+        for (std::size_t j = 0; j < k; ++j) all += static_cast<std::uint64_t>(sizes[j]);
+        const auto whole = static_cast<double>(static_cast<std::int64_t>(all));
+        for (std::size_t j = 0; j < k; ++j) weights[j] = static_cast<double>(sizes[j]) / whole;
+        for (std::size_t at = 0; at < pairs; ++at) {
+            std::uint64_t sum = 0;
+            for (std::size_t j = 0; j < k; ++j) {
+                sum += static_cast<std::uint64_t>(counts[j * pairs + at]);
+                inside[j * pairs + at] = static_cast<double>(counts[j * pairs + at]) / units;
+            }
+            pooled[at] = static_cast<double>(static_cast<std::int64_t>(sum)) / units;
+        }
+    }
+};
+
 struct Rounding {
     const double *costs, *after;  // the second may be null
     std::size_t k, places;
@@ -35,6 +59,21 @@ void logarithm(const Vector<const double>& from, const Vector<double>& to, const
     CATALPA_AT_LEVEL(level, logarithms, from.data(), to.data(), from.size());
 }
 
+// Counts (k, places) as rows of clusters side by side.
+void take_counts(const std::int64_t* counts, const ColumnPriors& priors, double units, ColumnShares& shares) {
+    for (std::size_t j = 0; j < shares.k; ++j) {
+        const std::int64_t* own = counts + j * priors.places();
+        for (std::size_t column = 0; column < priors.columns(); ++column) {
+            std::uint64_t sum = 0;
+            for (std::size_t place = priors.begin_of[column]; place < priors.begin_of[column + 1]; ++place) {
+                sum += static_cast<std::uint64_t>(own[place]);
+                shares.cells[place * shares.wide + j] = static_cast<double>(own[place]) / units;
+            }
+            shares.known[column * shares.wide + j] = static_cast<double>(static_cast<std::int64_t>(sum)) / units;
+        }
+    }
+}
+
 // Minus logarithms of the shares of categories, (k, places), of those of tied columns given their parent's category, (k,
 // pairs), and of the sizes, (k,); behind them, where `costs` has room for as many again, the leave-one-out ones. Without `logs`
 // the shares themselves.
@@ -52,17 +91,7 @@ void category_costs(const Matrix<const std::int64_t>& counts, const Ints& sizes,
     check_level(level);
     nb::gil_scoped_release unlocked;
     ColumnShares shares(priors, k, k && costs.shape(0) != k ? 2 : 1);
-    for (std::size_t j = 0; j < k; ++j) {
-        const std::int64_t* own = counts.data() + j * places;
-        for (std::size_t column = 0; column < columns; ++column) {
-            std::uint64_t sum = 0;
-            for (std::size_t place = priors.begin_of[column]; place < priors.begin_of[column + 1]; ++place) {
-                sum += static_cast<std::uint64_t>(own[place]);
-                shares.cells[place * shares.wide + j] = static_cast<double>(own[place]) / units;
-            }
-            shares.known[column * shares.wide + j] = static_cast<double>(static_cast<std::int64_t>(sum)) / units;
-        }
-    }
+    take_counts(counts.data(), priors, units, shares);
     CATALPA_AT_LEVEL(level, column_shares, priors, shares);
     if (logs) CATALPA_AT_LEVEL(level, logarithms, shares.shares.data(), shares.shares.data(), shares.shares.size());
     const double sign = logs ? -1.0 : 1.0;
@@ -129,6 +158,29 @@ void pair_gains(const Numbers& counts, const Numbers& shares, const Vector<const
         }
 }
 
+// What every tied column gains over an independent one, (tied columns,), in nats: of the pooled pairs, and of the lift inside
+// clusters beyond that. `counts` (k, places), `sizes` (k,) and `pairs` (k, pairs) are soft counts; the lift is that of these pairs.
+void tie_gains(const Matrix<const std::int64_t>& counts, const Ints& sizes, const Matrix<const std::int64_t>& pairs, const ColumnPriors& priors,
+               double units, double price, const Vector<double>& gains, const std::string& level) {
+    const std::size_t k = counts.shape(0), places = counts.shape(1), n_pairs = priors.pairs();
+    require(k > 0 && sizes.size() == k, "sizes must have one entry per cluster.");
+    require(places == priors.places(), "counts must be clusters by places.");
+    require(has_shape(pairs, k, n_pairs), "pairs must be clusters by pairs.");
+    require(units > 0.0, "units must be above 0.");
+    const auto tied = std::count_if(priors.parents.begin(), priors.parents.end(), [](std::int64_t parent) { return parent >= 0; });
+    require(gains.size() == static_cast<std::size_t>(tied), "There must be a gain per tied column.");
+    check_level(level);
+    nb::gil_scoped_release unlocked;
+    ColumnPriors own = priors;
+    ColumnShares shares(own, k, 1);
+    take_counts(counts.data(), own, units, shares);
+    CATALPA_AT_LEVEL(level, column_shares, own, shares);
+    const TiedCounts soft(sizes.data(), pairs.data(), k, n_pairs, places, units);
+    CATALPA_AT_LEVEL(level, lift_of_pairs, soft, shares, own);
+    CATALPA_AT_LEVEL(level, column_shares, own, shares);
+    CATALPA_AT_LEVEL(level, gains_inside, soft, shares, own, price, gains.data());
+}
+
 // What clusters differ by in one entry per cluster, (anchors,), or (anchors, then second anchors).
 double apart(const Numbers& anchors) {
     const std::size_t k = anchors.shape(1);
@@ -188,5 +240,6 @@ void catalpa::bind_costs(nb::module_& module) {
     module.def("category_costs", &category_costs);
     module.def("log_gamma", &log_gamma);
     module.def("pair_gains", &pair_gains);
+    module.def("tie_gains", &tie_gains);
     module.def("round_costs", &round_costs);
 }
