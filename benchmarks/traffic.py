@@ -4,6 +4,7 @@ Run from the root of the repository::
 
     python benchmarks/traffic.py --rows 1e6 1e7 --engines dask spark
     python benchmarks/traffic.py --rows 1e6 1e7 --store results/traffic.csv
+    python benchmarks/traffic.py --page  # the table of docs/guides/scale.md from stored figures
 
 Worker processes with ``--memory`` each (Dask: ``LocalCluster``, Spark: ``local-cluster[2,1,...]``) fit Grove,
 choose the number of clusters, report, and look for drift on a generated table in ``PARTS`` Parquet files,
@@ -40,6 +41,8 @@ from catalpa.datasets import iter_categorical
 
 PARTS, WORKERS, COLUMNS, CATEGORIES, CLUSTERS, MOST = 32, 2, 8, 5, 4, 3
 CALLS = ("fit", "choose_k", "report", "drift")
+STORED, PAGE = Path("results/traffic.csv"), Path("docs/guides/scale.md")
+BEGIN, END = "<!-- traffic -->", "<!-- end of traffic -->"
 WORDS = pa.array([f"a category of {code} letters" for code in range(CATEGORIES)])
 
 
@@ -227,6 +230,32 @@ def measured(engine: str, folder: Path, rows: int, memory: str) -> Iterator[dict
 BYTES = ("bytes to workers", "bytes from workers", "bytes between workers")
 
 
+def section(stored: pd.DataFrame) -> str:
+    """The table of the page: a line per engine, call and size."""
+    heads = [
+        "engine",
+        "call",
+        "rows",
+        "passes",
+        *(name.replace("bytes", "MB") for name in BYTES),
+        "driver, MB",
+    ]
+    lines = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * (len(heads) - 2)}"]
+    for one in stored.sort_values(["engine", "call", "rows"]).to_dict("records"):
+        moved = [f"{one[name] / 1e6:.2f}" for name in BYTES]
+        size = [f"{one['rows']:.0e}", one["passes"], *moved, one["driver, MB"]]
+        lines.append(f"| {one['engine']} | `{one['call']}` | {' | '.join(map(str, size))} |")
+    return "\n".join(lines)
+
+
+def write_page() -> None:
+    """Put the stored figures on the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, after = page.split(BEGIN)[0], page.split(END)[1]
+    table = section(pd.read_csv(STORED))
+    PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
+
+
 def main() -> None:
     """Print one line per engine, size and call."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -234,8 +263,12 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
     parser.add_argument("--memory", default="1GB", help="of each worker")
     parser.add_argument("--store", type=Path, help="a CSV file for every line")
+    parser.add_argument("--page", action="store_true", help="write the page from stored figures")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.page:
+        write_page()
+        return
     if asked.one:
         engine, folder, rows = asked.one
         for line in measured(engine, Path(folder), int(float(rows)), asked.memory):

@@ -55,9 +55,11 @@ class Page:
         self.driver.execute_script(script)
 
     def choose(self, select: str, value: str) -> None:
-        from selenium.webdriver.support.ui import Select
-
-        Select(self.driver.find_element("id", select)).select_by_value(value)
+        self.do(
+            f"const select = document.getElementById({json.dumps(select)}), value = {json.dumps(value)};"
+            "if (![...select.options].some((one) => one.value === value)) throw new Error(`no ${value}`);"
+            "select.value = value; select.dispatchEvent(new Event('change', {bubbles: true}))"
+        )
 
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.driver.get_log("browser")]

@@ -6,15 +6,21 @@ import json
 import re
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pytest
 from tests.browser.conftest import ATTACK
+from typer.testing import CliRunner
 
 import catalpa
+from catalpa.cli.main import app
+from catalpa.estimator.problem import fitted_of
+from catalpa.inspection.recipe import Recipe
 from catalpa.report.explore_server import ExploreServer, Session
 from catalpa.report.report_page import script_json
+from catalpa.table.gap_blocks import GapBlock
 
 pytestmark = pytest.mark.browser
 
@@ -46,12 +52,70 @@ def planted():
     return frame, models
 
 
-@pytest.fixture
-def page(open_page, planted, tmp_path):
+@pytest.fixture(params=["file", "served", "notebook"])
+def page(request, open_page, planted, tmp_path):
+    """The same page in every host of it."""
     frame, models = planted
-    path = tmp_path / "explore.html"
-    catalpa.explore(models[1], frame.assign(extra=["e", "f"] * 300), others=[models[0], models[2]]).save(path)
-    return open_page(path)
+    table = frame.assign(extra=["e", "f"] * 300)
+    explorer = catalpa.explore(models[1], table, others=[models[0], models[2]])
+    if request.param == "served":
+        session = Session("planted.csv", table, lambda k: catalpa.Grove(k, random_state=0))
+        session.page, session.model, session.version = explorer, models[1], 1
+        session.models = dict(explorer.models)
+        with serving(session) as server:
+            page = open_page(server.address)
+            until(page, "document.getElementById('fit') !== null")
+            yield page
+    elif request.param == "notebook":
+        page = open_page(notebook_page(explorer, tmp_path / "notebook.html"))
+        until(page, "document.getElementById('cell').shadowRoot !== null && window.saves > 0")
+        # Tests look for parts of the page in the document: here they are behind the cell.
+        page.do(
+            "const shadow = document.getElementById('cell').shadowRoot;"
+            "for (const name of ['querySelector', 'querySelectorAll', 'getElementById'])"
+            "  document[name] = shadow[name].bind(shadow)"
+        )
+        yield page
+    else:
+        path = tmp_path / "explore.html"
+        explorer.save(path)
+        yield open_page(path)
+
+
+@contextmanager
+def serving(session):
+    with ExploreServer(session) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def until(page, script, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not page.ask(script):  # asked once more, it might hold no longer
+        assert time.monotonic() < deadline, script
+        time.sleep(0.05)
+
+
+def notebook_page(explorer, path):
+    """A page that shows the widget as a notebook does."""
+    pytest.importorskip("anywidget")
+    widget = explorer.widget()
+    module = str(widget._esm).replace("export default", "window.widget =")
+    traits = script_json({"data": widget.data, "style": widget.style})
+    path.write_text(
+        "<!doctype html><meta charset=utf-8><div id=cell></div>"
+        f"<script type='application/json' id=traits>{traits}</script><script type=module>{module}\n"
+        "const traits = JSON.parse(document.getElementById('traits').textContent);"
+        "window.traits = traits;"
+        "const model = {get: (name) => traits[name], set: (name, value) => { traits[name] = value; },"
+        "  save_changes() { window.saves = (window.saves || 0) + 1; }};"
+        "window.widget.render({model, el: document.getElementById('cell')});</script>",
+        encoding="utf-8",
+    )
+    return path
 
 
 def type_into(page, selector, text):
@@ -91,7 +155,7 @@ def test_a_filter_counts_the_rows_that_pass(page, planted):
     page.do("document.getElementById('add-filter').click()")
     passing = np.bincount(models[1].labels_[frame["plan"] == "plus"], minlength=3)
     assert page.ask(SIZES) == sorted(passing.tolist(), reverse=True)
-    assert f"{passing.sum()} of 600 rows" in page.ask("document.querySelector('.status').textContent")
+    assert f"{passing.sum()} of 600 rows" in page.ask("document.getElementById('filter-status').textContent")
     page.do("document.querySelector('.filters button').click()")
     assert sum(page.ask(SIZES)) == 600
 
@@ -137,11 +201,28 @@ def test_two_clusters_are_compared_by_their_largest_differences(page):
     assert "Choose two clusters" in page.ask("document.getElementById('versus').textContent")
 
 
-@pytest.mark.parametrize("method", ["grove", "kprototypes", "disc"])
+def with_unanswered(frame):
+    """The table with three questions that some rows skipped, the last one or all; ``q2`` is a number."""
+    rng = np.random.default_rng(6)
+    reached = rng.choice([0, 1, 2], len(frame), p=[0.3, 0.3, 0.4])
+    answers = {name: rng.choice(["yes", "no", "maybe"], len(frame)) for name in ("q1", "q3")}
+    return frame.assign(
+        q1=np.where(reached > 0, answers["q1"], None),
+        q2=np.where(reached > 0, rng.normal(3, 1, len(frame)).round(1), np.nan),
+        q3=np.where(reached > 1, answers["q3"], None),
+    )
+
+
+@pytest.mark.parametrize("method", ["grove", "blocks", "kprototypes", "disc"])
 def test_a_tried_row_gets_the_label_of_predict(open_page, planted, tmp_path, method):
     frame, models = planted
     if method == "grove":
         model = next(model for model in models if len(model.tied_columns_))
+    elif method == "blocks":
+        frame = with_unanswered(frame)
+        steps = (("q1", "q2"), ("q3",))
+        model = catalpa.Grove(4, recipe=Recipe(blocks=(GapBlock(steps),)), random_state=0).fit(frame)
+        assert any(column.origin for column in fitted_of(model).schema.columns)
     elif method == "kprototypes":
         model = catalpa.KPrototypes(4, random_state=0).fit(frame)
     else:
@@ -157,7 +238,7 @@ def test_a_tried_row_gets_the_label_of_predict(open_page, planted, tmp_path, met
         const fields = [...document.querySelectorAll('form.try label')];
         window.tried = rows.map((row) => {
           for (const field of fields) {
-            const cell = row[field.firstChild.data], control = field.querySelector('select, input');
+            const cell = row[field.dataset.column], control = field.querySelector('select, input');
             if (control.tagName === 'INPUT') control.value = cell === null ? '' : cell;
             else {
               const text = cell === null ? '(missing)' : String(cell);
@@ -207,7 +288,7 @@ def test_the_verdict_stands_first_and_noise_looks_like_noise(open_page, page, tm
     _, models = planted
     sentence = models[1].verdict_.sentence
     assert page.ask("document.getElementById('verdict').textContent") == sentence
-    assert not page.ask("document.getElementById('explorer').classList.contains('doubtful')")
+    assert not page.ask("document.querySelector('.explorer').classList.contains('doubtful')")
     type_into(page, "#clusters", "0")
     assert "3 clusters; shown are 2" in page.ask("document.getElementById('verdict-note').textContent")
     rng = np.random.default_rng(0)
@@ -257,19 +338,8 @@ def served(planted):
     session = Session("planted.csv", frame, lambda k: catalpa.Grove(k, random_state=0))
     session.start(session.columns, 3)
     session.wait()
-    with ExploreServer(session) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serving(session) as server:
         yield server
-        server.shutdown()
-        thread.join()
-
-
-def until(page, script, seconds=90):
-    deadline = time.monotonic() + seconds
-    while not page.ask(script) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert page.ask(script)
 
 
 def test_served_it_clusters_again(open_page, planted, served):
@@ -327,33 +397,84 @@ def test_a_second_tab_sees_the_clusters_of_the_first(open_page, served):
     until(page, f"{SIZES}.length === 2")
 
 
-def test_the_widget_shows_the_page_and_hands_back_the_edits(open_page, planted, tmp_path):
+def test_the_widget_hands_back_the_edits_and_their_model(open_page, planted, tmp_path):
     pytest.importorskip("anywidget")
     frame, models = planted
-    widget = catalpa.explore(models[1], frame).widget()
-    module = str(widget._esm).replace("export default", "window.widget =")
-    traits = script_json({"data": widget.data, "style": widget.style})
-    path = tmp_path / "notebook.html"
-    path.write_text(
-        "<!doctype html><meta charset=utf-8><div id=cell></div>"
-        f"<script type='application/json' id=traits>{traits}</script><script type=module>{module}\n"
-        "const traits = JSON.parse(document.getElementById('traits').textContent);"
-        "window.traits = traits;"
-        "const model = {get: (name) => traits[name], set: (name, value) => { traits[name] = value; },"
-        "  save_changes() { window.saves = (window.saves || 0) + 1; }};"
-        "window.widget.render({model, el: document.getElementById('cell')});</script>",
-        encoding="utf-8",
-    )
-    page = open_page(path)
+    explorer = catalpa.explore(models[1], frame)
+    page = open_page(notebook_page(explorer, tmp_path / "notebook.html"))
     until(page, "document.getElementById('cell').shadowRoot !== null && window.saves > 0")
     page.do(
         "const shadow = document.getElementById('cell').shadowRoot;"
-        "const e = shadow.querySelector('.card[data-cluster=\"1\"] input');"
-        "e.value = 'regulars'; e.dispatchEvent(new Event('change', {bubbles: true}))"
+        "const changed = (selector, value) => { const e = shadow.querySelector(selector);"
+        "  e.value = value; e.dispatchEvent(new Event('change', {bubbles: true})); };"
+        "changed('.card[data-cluster=\"1\"] input', 'regulars');"
+        "changed('.card[data-cluster=\"0\"] .acts select', '2')"
     )
     assert page.ask("window.traits.edits.names") == {"1": "regulars"}
     assert page.ask("window.traits.edits.n_clusters") == 3
+    widget = explorer.widget()
+    assert widget.model.n_clusters_ == 3
     widget.edits = page.ask("window.traits.edits")
-    assert models[1].name_clusters(widget.names).cluster_names_[1] == "regulars"
-    models[1].name_clusters({})
+    assert widget.names == {1: "regulars"}
+    assert widget.model.cluster_names_ == ["0", "regulars"]
+    expected = models[1].merge([0, 2])
+    assert widget.model.predict(frame).tolist() == expected.predict(frame).tolist()
+    assert models[1].cluster_names_ == ["0", "1", "2"]  # the model of the page stays as it is
     assert page.complaints() == []
+
+
+def test_served_a_cluster_is_split_and_the_session_can_be_repeated(open_page, planted, served, tmp_path):
+    frame, _ = planted
+    served.session.start(served.session.columns, 2)
+    served.session.wait()
+    page = open_page(served.address)
+    until(page, "document.getElementById('fit') !== null")
+    assert "-k 2" in page.ask("document.getElementById('command').textContent")
+    page.do("document.querySelector('[data-split]').click()")
+    until(page, "document.getElementById('command')?.textContent.includes('--edits clusters.json')")
+    until(page, f"{SIZES}.length > 2")
+    type_into(page, ".card[data-cluster='1'] input", "others")
+    page.do(
+        "window.saved = []; URL.createObjectURL = (blob) => { blob.text().then((text) => "
+        "{ window.saved.push(text) }); return 'data:,' };"
+        "document.getElementById('save-names').click(); document.getElementById('export-model').click()"
+    )
+    until(page, "window.saved.length === 2")
+    edits, model = sorted(page.ask("window.saved"), key=len)
+    (tmp_path / "clusters.json").write_text(edits)
+    (tmp_path / "model.json").write_text(model)
+    saved = catalpa.load(tmp_path / "model.json")
+    frame.to_csv(tmp_path / "planted.csv", index=False)
+    command = page.ask("document.getElementById('command').textContent").split()[1:]
+    command = [str(tmp_path / one) if one.endswith((".csv", ".json", "/")) else one for one in command]
+    repeated = CliRunner().invoke(app, [*command, "--as-is"])
+    assert repeated.exit_code == 0, repeated.output
+    again = catalpa.load(tmp_path / "out" / "model.json")
+    assert "others" in again.cluster_names_
+    assert again.cluster_names_ == saved.cluster_names_
+    assert again.predict(frame).tolist() == saved.predict(frame).tolist()
+
+
+def test_served_a_fit_shows_its_progress_and_is_cancelled(open_page):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({f"q{at}": rng.integers(0, 6, 4000).astype(str) for at in range(30)})
+    session = Session(
+        "noise.csv",
+        table,
+        lambda k: catalpa.KModes(8 if k == 8 else 2, random_state=0, n_init=1 if k != 8 else 5000),
+    )
+    session.start(session.columns, 2)
+    session.wait()
+    with serving(session) as server:
+        page = open_page(server.address)
+        until(page, "document.getElementById('fit') !== null")
+        page.do("document.querySelector('#settings details').open = true")
+        before = page.ask(SIZES)
+        type_into(page, "#wanted-number", "8")
+        page.do("document.getElementById('fit').click()")
+        until(page, "/start|pass/.test(document.getElementById('server-status').textContent)")
+        assert page.ask("document.getElementById('fit').disabled")
+        page.do("document.getElementById('cancel').click()")
+        until(page, "document.getElementById('server-status').textContent.includes('Cancelled')")
+        assert page.ask(SIZES) == before
+        assert not page.ask("document.getElementById('fit').disabled")

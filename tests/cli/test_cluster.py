@@ -57,6 +57,41 @@ def test_a_table_of_clusters_is_printed_and_nothing_is_written_without_an_output
     assert list(tmp_path.iterdir()) == [fruit]
 
 
+def test_the_verdict_is_the_first_line(run, tmp_path):
+    table = catalpa.datasets.make_categorical(200, columns=6, clusters=2, noise=0.2, seed=0).frame
+    path = tmp_path / "numbered.csv"
+    table.assign(number=[f"r{at:04}" for at in range(200)]).to_csv(path, index=False)
+    for command in (("cluster", path), ("choose-k", path, "--max", 3, "--repeats", 0)):
+        lines = run(*command).err.splitlines()
+        assert lines[0].startswith("2 clusters (clear): ")
+        assert any("'number' is (almost) unique per row" in line for line in lines[1:])
+    # Lines that wait for the verdict are printed if there is none.
+    refused = run("cluster", path, "-k", 201).err
+    assert "'number' is (almost) unique per row" in refused
+    assert "n_clusters" in refused.splitlines()[-1]
+
+
+def test_broad_groups_are_shown_if_columns_that_depend_on_each_other_explain_the_table(run, tmp_path):
+    rng = np.random.default_rng(0)
+    city = rng.integers(6, size=600)
+    path = tmp_path / "cities.csv"
+    table = {"city": city, "zip": city + 10, "region": city // 2, "x": rng.integers(3, size=600)}
+    pd.DataFrame(table).astype(str).to_csv(path, index=False)
+    ended = run("cluster", path, "--as-is")
+    assert "1 cluster: columns that depend on each other (" in ended.err
+    assert "Broad groups with all columns independent:" in ended.err
+    first, _, second = ended.out.partition("cluster\tsize\tshare")[2].partition("cluster\tsize\tshare")
+    assert "nothing distinctive" in first
+    groups = second.splitlines()[1:]
+    assert len(groups) > 1
+    told = json.loads(run("cluster", path, "--as-is", "--json").out)
+    assert told["verdict"]["broad_groups"] == len(told["broad_groups"]) == len(groups)
+    assert len(told["clusters"]) == 1
+    planted = catalpa.datasets.make_categorical(200, columns=6, clusters=2, noise=0.2, seed=0)
+    planted.frame.to_csv(path, index=False)
+    assert "Broad groups" not in run("cluster", path).err
+
+
 def test_labels_model_and_profiles_are_written_in_the_order_of_the_rows(run, fruit, tmp_path):
     ended = run("cluster", fruit, "-k", 2, "--id", "person", "-o", "deep/out")
     assert ended.code == 0
@@ -242,7 +277,7 @@ def test_terminal_json_card_and_page_give_the_same_reasons(run, tmp_path):
         assert one["sets_apart"] in printed
         assert one["sets_apart"] in model._repr_html_()
         assert one["sets_apart"] == shown["sets_apart"]
-    texts = model.reasons()["text"].to_pylist()
+    texts = model.reasons()["text"].tolist()  # pandas, as for every file
     assert texts == [reason["text"] for one in found["clusters"] for reason in one["reasons"]]
     (first,) = {
         len(one["reasons"]) for one in json.loads(run(*common, "--json", "--reasons", 1).out)["clusters"]

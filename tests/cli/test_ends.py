@@ -11,8 +11,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -23,10 +25,12 @@ import catalpa
 from catalpa import KModes, Progress
 from catalpa.__main__ import main as run_program
 from catalpa.cli import outputs
+from catalpa.cli.cluster import style_of
+from catalpa.cli.cluster_table import describe, show
 from catalpa.cli.main import app
 from catalpa.cli.terminal import Terminal
 from catalpa.datasets import make_categorical
-from catalpa.errors import OutputError
+from catalpa.errors import NoStructureWarning, OutputError
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not for Windows")
@@ -330,6 +334,23 @@ def test_a_terminal_gets_a_bar_for_every_share(monkeypatch):
     lengths = [line.count("\u2588") for line in lines if line.strip() and line.split()[0] in "01"]
     assert lengths == [8, 2]
     assert "\u2588" not in drawn(monkeypatch, 60, ("cluster", "words"), rows, bars=[0.8, 0.2])
+
+
+def test_clusters_that_are_no_finding_are_grey(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    noise = np.random.default_rng(0).integers(3, size=(200, 6)).astype(str)
+    planted = make_categorical(200, columns=6, clusters=2, noise=0.1, seed=0).frame
+    grey = "\x1b[90m"
+    for rows, expected in ((noise, True), (planted, False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoStructureWarning)
+            model = catalpa.Grove(2, random_state=0).fit(rows)
+        screen = Screen()
+        monkeypatch.setattr(sys, "stdout", screen)
+        show(Terminal(), describe(model), style=style_of(model))
+        monkeypatch.undo()
+        assert (grey in screen.text) == expected
 
 
 def test_a_narrow_terminal_cuts_no_name_and_no_word(monkeypatch):

@@ -49,3 +49,23 @@ def test_the_others_take_names_that_are_suggested(run, model):
     assert (first, second != "1") == ("mine", True)
     assert run("name", model, "--suggested").code == 0
     assert catalpa.load(model).cluster_names_ == [first, second]
+
+
+def test_the_edits_of_a_page_are_kept_in_the_model(run, model, tmp_path):
+    (tmp_path / "clusters.json").write_text('{"n_clusters": 2, "names": {"1": "blue fruit"}}')
+    assert run("name", model, "--edits", "clusters.json").out.splitlines()[1:] == [
+        "0\t3\t",
+        "1\t3\tblue fruit",
+    ]
+    (tmp_path / "clusters.json").write_text('{"n_clusters": 4}')
+    ended = run("name", model, "--edits", "clusters.json")
+    assert (ended.code, "the model has 2" in ended.err.replace("\n", " ")) == (2, True)
+
+
+def test_a_table_is_clustered_as_a_page_says(run, fruit, tmp_path):
+    edits = {"n_clusters": 2, "model_clusters": 2, "fitted_clusters": 2, "names": {"0": "one", "1": "other"}}
+    (tmp_path / "clusters.json").write_text(json.dumps(edits))
+    assert run("cluster", fruit, "--id", "person", "--edits", "clusters.json", "-o", "again").code == 0
+    assert catalpa.load(tmp_path / "again" / "model.json").cluster_names_ == ["one", "other"]
+    ended = run("cluster", fruit, "-k", 2, "--edits", "clusters.json")
+    assert (ended.code, "Leave -k out" in ended.err) == (2, True)

@@ -101,7 +101,7 @@ def test_the_table_is_a_frame_of_the_users_library():
 def test_text_and_page_tell_the_reason_and_every_number():
     choice = choose_k(PLANTED.frame, range(1, 4), repeats=0, random_state=0, method=QUICK)
     said = str(choice).splitlines()
-    assert said[:3] == [choice.verdict.sentence, choice.reason, f"Levels: {choice.levels}."]
+    assert said[:3] == [choice.verdict.sentence, choice.reason, f"Levels: {choice.levels_in_words}."]
     assert len(said) == 8
     page = choice._repr_html_()
     assert page.count("<tr>") == 4
@@ -213,7 +213,7 @@ def test_what_cannot_be_tried_is_refused_in_plain_words():
         choose_k([["a"], ["b"]], [0, 1])
     with pytest.raises(ParameterError, match="the table has only 2 rows"):
         choose_k([["a"], ["b"]], [3])
-    with pytest.raises(ParameterError, match="SigDT finds the number of clusters itself"):
+    with pytest.raises(ParameterError, match="SigDT determines the number of clusters itself"):
         choose_k([["a"], ["b"]], method=SigDT())
 
 

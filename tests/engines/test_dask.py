@@ -112,6 +112,26 @@ def test_answers_are_lazy_and_keep_the_index():
 
 
 @pytest.mark.usefixtures("here")
+def test_fits_and_labels_are_made_inside_delayed_functions():
+    frame = planted(120).drop(columns="price")
+    spread = dd.from_pandas(frame, npartitions=3)
+    model = KModes(3, random_state=0).fit(frame)
+
+    @dask.delayed
+    def fitted(rows: pd.DataFrame) -> float:
+        return KModes(3, random_state=0).fit(rows).cost_
+
+    @dask.delayed
+    def fitted_to_partitions() -> list[int]:
+        return np.asarray(KModes(3, random_state=0).fit(spread).labels_).tolist()
+
+    labels = [dask.delayed(model.predict)(part) for part in spread.to_delayed()]
+    cost, inside, *parts = dask.compute(fitted(frame), fitted_to_partitions(), *labels)
+    assert cost == model.cost_
+    assert inside == np.concatenate(parts).tolist() == model.labels_.tolist()
+
+
+@pytest.mark.usefixtures("here")
 def test_predict_computes_nothing_until_asked():
     frame = planted(60).drop(columns="price")
     model = KModes(2, random_state=0).fit(frame)

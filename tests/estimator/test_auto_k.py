@@ -79,6 +79,12 @@ def test_the_search_ends_after_three_numbers_that_do_not_move_the_fine_level():
     assert [one.k for one in until_settled(telco)][-1] == 13
 
 
+def test_the_search_ends_after_two_falls_of_the_evidence_if_there_are_clusters():
+    assert len(list(until_settled(candidates([0, 50, 70, 69, 68, 900])))) == 5
+    assert len(list(until_settled(candidates([0, 50, 70, 69, 69.5, 69, 900])))) == 6
+    assert len(list(until_settled(candidates([0, -1, -2, 80, 79, 90, 89, 88, 900])))) == 8
+
+
 def test_the_levels_do_not_depend_on_how_far_the_search_goes():
     longer = {**TELCO, **{k: TELCO[13] + 100.0 * (k - 13) for k in range(14, 21)}}
     assert levels_of(longer, ROWS) == levels_of(TELCO, ROWS)
@@ -115,6 +121,10 @@ def test_few_rows_must_gain_twice_what_shuffled_columns_gain():
 def test_levels_in_words():
     assert str(Levels(3, 5, 10)) == "3 broad groups, 5 groups, 10 detailed groups"
     assert str(Levels(5, 5, 5)) == "5 at every level of detail"
+    assert str(Levels(3, 3, 10)) == "3 groups at coarse and medium detail, 10 detailed groups"
+    assert Levels(3, 5, 5).in_words({3: 0.91, 4: 0.2, 5: float("nan")}) == (
+        "3 broad groups (agreement 0.91), 5 groups at medium and fine detail"
+    )
 
 
 def planted(n=400):
@@ -152,7 +162,7 @@ def test_a_table_that_ties_explain_names_them_and_the_groups_without_ties():
     rng = np.random.default_rng(0)
     city = rng.integers(6, size=600)
     table = pd.DataFrame({"city": city, "zip": city, "region": city // 2, "x": rng.integers(3, size=600)})
-    with pytest.warns(NoStructureWarning, match="columns that repeat each other"):
+    with pytest.warns(NoStructureWarning, match="columns that depend on each other"):
         model = catalpa.Grove("auto", random_state=0).fit(table.astype(str))
     assert model.n_clusters_ == 1
     assert model.verdict_.level == "none"

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 import catalpa
 from catalpa.errors import ModelFileError, ParameterError
 from catalpa.estimator.naming import suggested
+from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.reasons import CategoryReason, NumberReason
 
 ROWS = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"], ["c", "z"]]
@@ -166,3 +167,28 @@ def test_pages_charts_and_the_card_carry_names():
         catalpa.plot.row_map(model, zoo),
     ):
         assert "<b> & co" in json.dumps(chart.to_dict())
+
+
+@pytest.mark.parametrize(
+    ("reason", "name"),
+    [
+        (CategoryReason("Do you eat steak?", "No", 1.0, 0.0, 1.0), "Do you eat steak? No"),
+        (CategoryReason("Do you eat steak?", "Yes", 0.0, 0.9, 1.0), "Do you eat steak? No"),
+        (CategoryReason("milk", "0", 1.0, 0.1, 1.0), "no milk"),
+        (CategoryReason("income", "(missing)", 0.9, 0.1, 1.0), "income missing"),
+        (CategoryReason("income", "(missing)", 0.0, 0.6, 1.0), "income given"),
+    ],
+)
+def test_a_question_is_named_with_its_answer(reason, name):
+    assert suggested([[reason]]) == {0: name}
+
+
+def test_several_missing_columns_are_one_name():
+    reasons = [CategoryReason(name, "(missing)", 1.0, 0.1, 1.0) for name in ("age", "income", "job")]
+    assert suggested([reasons]) == {0: "many missing values"}
+
+
+def test_tick_boxes_are_named_by_their_items():
+    names = [f"Which of these pies do you serve? - {pie}" for pie in ("Apple", "Pecan")]
+    reasons = [CategoryReason(names[0], "yes", 1.0, 0.1, 1.0), CategoryReason(names[1], "no", 1.0, 0.1, 0.9)]
+    assert suggested([reasons], (), items_of_questions(names)) == {0: "Apple, no Pecan"}

@@ -166,7 +166,13 @@ def test_what_is_refused(frame: pd.DataFrame) -> None:
     with pytest.raises(ParameterError, match="match_to takes a fitted model"):
         model.match_to("model.json", frame)
     with pytest.raises(ColumnMismatch):
-        model.match_to(Grove(2).fit(frame.iloc[:, :4]), frame)
+        model.match_to(Grove(2).fit(frame.assign(more=frame.iloc[::-1, 0].tolist())), frame)
+
+
+def test_a_model_of_fewer_columns_is_matched(frame: pd.DataFrame) -> None:
+    earlier = Grove(3, random_state=0).fit(frame.iloc[:, :4]).name_clusters(NAMES)
+    model = Grove(3, random_state=0).fit(frame).match_to(earlier, frame)
+    assert sorted(model.cluster_names_) == sorted(NAMES.values())
 
 
 def test_a_recipe_stays_that_of_the_earlier_model(frame: pd.DataFrame) -> None:

@@ -134,6 +134,16 @@ def test_one_cluster_of_few_rows_is_said_with_care():
     assert "too few" not in quietly(catalpa.Grove("auto", random_state=0), NOISE).verdict_.sentence
 
 
+def test_few_rows_without_any_gain_are_said_to_need_one_cluster():
+    for table, ending in (
+        (NOISE, "; one cluster describes the table as well."),
+        (PLANTED, "(at least 100)."),
+    ):
+        verdict = catalpa.Grove(3, n_init=1, random_state=0).fit(table.head(80)).verdict_
+        assert verdict.level == "too few rows"
+        assert verdict.sentence.endswith(ending)
+
+
 def test_one_cluster_names_tied_columns_also_if_samples_do_not_agree_on_clusters():
     city = np.random.default_rng(0).integers(6, size=300)
     table = pd.DataFrame({"city": city, "zip": city, "region": city // 2}).astype(str)
@@ -141,8 +151,8 @@ def test_one_cluster_names_tied_columns_also_if_samples_do_not_agree_on_clusters
     checks = Checks(agreement=0.1, levels=Levels(3, 3, 3), untied=4)
     sentence = verdict_of(replace(fitted, outcome=replace(fitted.outcome, checks=checks))).sentence
     assert "do not agree on 3 clusters (adjusted Rand index 0.10)" in sentence
-    assert "Columns repeat each other (city and zip, " in sentence
-    assert sentence.endswith("With all columns independent (ties=None) it has 4 broad groups.")
+    assert "Columns depend on each other (city and zip, " in sentence
+    assert sentence.endswith("With all columns independent there are 4 broad groups: Grove(4, ties=None).")
 
 
 def test_several_clusters_that_hardly_differ_are_counted():

@@ -29,7 +29,7 @@ def page(choice):
 def test_the_page_says_which_number_to_take_and_shows_every_measure(page, choice):
     assert choice.verdict.sentence in page.html
     assert choice.reason in page.html
-    assert f"Levels of detail: {choice.levels}." in page.html
+    assert f"Levels of detail: {choice.levels_in_words}." in page.html
     assert "&lt;b&gt;Animals&lt;/b&gt;" in page.html
     assert page.html.count('<tr class="chosen">') == 2  # all measures, and the criteria
     for line in choice.records:

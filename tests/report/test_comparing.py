@@ -116,6 +116,15 @@ def test_the_page_shows_texts_of_the_table_as_texts() -> None:
     assert np.char.count(page, "<table") == 2
 
 
+def test_models_take_their_own_columns_of_a_table() -> None:
+    """Names of rows, weights and the like are no concern of a model, whatever the kind of the table."""
+    zoo = catalpa.datasets.load("zoo").frame
+    one, other = (catalpa.KModes(3, random_state=seed).fit(zoo.iloc[:, seed:]) for seed in (0, 1))
+    wide = zoo.assign(animal=[f"animal {at}" for at in range(len(zoo))])
+    counts = catalpa.compare(one, other, wide).crossing.counts
+    assert counts.tolist() == catalpa.metrics.codes.pair_counts(one.labels_, other.labels_, (3, 3)).tolist()
+
+
 @pytest.mark.parametrize(("movers", "described"), [(5, True), (4, False)])
 def test_movers_are_described_from_five_rows_on(movers, described):
     table = [["a"]] * (20 - movers) + [["b"]] * movers + [["c"]] * 20

@@ -206,7 +206,37 @@ def test_a_cluster_is_split():
     session.wait()
     assert session.model.n_clusters_ > 2
     assert session.model.cluster_names_[0] == "0a"
-    assert "was split" in session.command
+    assert (session.splits, session.fitted_clusters) == ((0,), 2)
+    assert "--edits clusters.json" in session.command
+    assert " -k " not in session.command  # the edits hold the number of clusters
+    assert (session.page.summary["splits"], session.page.summary["fitted_clusters"]) == ([0], 2)
+    session.start(session.columns, 2)
+    session.wait()
+    assert (session.splits, session.command.endswith("-k 2 -o out/")) == ((), True)
+
+
+def test_a_cluster_without_parts_is_not_split():
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=300)
+    table = pd.DataFrame(
+        {f"q{at}": np.array([list("ab"), list("cd")])[group, rng.integers(2, size=300)] for at in range(8)}
+    )
+    session = Session("noise.csv", table, lambda k: catalpa.Grove(k, random_state=0))
+    session.start(session.columns, 2)
+    session.wait()
+    version = session.version
+    session.split(0)
+    session.wait()
+    assert session.error == "No clusters were found inside cluster 0."
+    assert (session.version, session.splits) == (version, ())
+
+
+def test_the_verdict_of_a_written_page_is_measured():
+    session = new_session()
+    session.start(session.columns, 3)
+    page = session.judged()
+    assert page.summary["verdict"]["level"] in ("clear", "weak")
+    assert page.summary["verdict"] == session.model.verdict_.to_dict()
 
 
 @pytest.fixture
@@ -267,6 +297,7 @@ def test_columns_used_otherwise_are_in_the_recipe_and_the_command_repeats_them(p
 def test_a_left_out_column_that_is_chosen_is_clustered_and_repeated(prepared):
     prepared.start(["person", "drink"], 2)
     prepared.wait()
+    assert prepared.error is None
     assert prepared.columns == ["person", "drink"]
     assert "--recipe recipe.json" in prepared.command
     assert "person" not in prepared.recipe_file().left_out

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 import catalpa
+from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.reasons import CategoryReason, NumberReason
 from catalpa.inspection.recipe import Field, Recipe
 from catalpa.report.first_screen import answer_lines
+from catalpa.table.gap_blocks import GapBlock
 
 
 def lines_of(*reasons):
@@ -34,6 +36,28 @@ def test_the_answer_comes_first(reason, answer, columns, figures):
     assert line["answer"] == answer
     assert columns is ... or line["columns"] == columns
     assert figures is ... or line["figures"] == figures
+
+
+def test_the_item_of_a_question_is_part_of_the_answer():
+    pies = [f"Which pies do you serve at dinner? - {pie}" for pie in ("Apple", "Pecan")]
+    records = [CategoryReason(name, "yes", 0.9, 0.1, 0.5).record() for name in pies]
+    lines = answer_lines(records, items=items_of_questions(pies))
+    assert [(line["answer"], line["columns"]) for line in lines] == [
+        ("Apple: yes", ["Which pies do you serve at dinner?"]),
+        ("Pecan: yes", ["Which pies do you serve at dinner?"]),
+    ]
+
+
+def test_a_range_is_no_answer_without_its_column():
+    assert (
+        lines_of(CategoryReason("amount", "up to 1,049", 0.9, 0.1, 0.5))[0]["answer"] == "amount: up to 1,049"
+    )
+
+
+def test_rows_that_stopped_answering_are_said_to():
+    name = GapBlock((("age", "job"), ("income",))).name
+    (line,) = lines_of(CategoryReason(name, "income", 0.1, 0.8, 0.5))
+    assert (line["answer"], line["figures"]) == ('stopped before "income"', "90 %, elsewhere 20 %")
 
 
 def test_equal_answers_of_several_columns_are_one_line():

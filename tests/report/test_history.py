@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import catalpa
@@ -96,3 +97,10 @@ def test_the_page_shows_every_period_and_escapes_names(months: Any) -> None:
 def test_what_is_refused(months: Any, change: Any, told: str) -> None:
     with pytest.raises(ParameterError, match=told):
         catalpa.history(change(months))
+
+
+def test_the_frame_is_of_the_library_of_the_first_table() -> None:
+    zoo = catalpa.datasets.load("zoo").frame
+    model = catalpa.KModes(3, random_state=0).fit(zoo)
+    found = catalpa.history([("May", model, pl.from_pandas(zoo)), ("June", zoo)])
+    assert isinstance(found.to_frame(), pl.DataFrame)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import catalpa
-from catalpa.errors import OutputError, ParameterError
+from catalpa.errors import OutputError, ParameterError, SqlError
 from catalpa.report.form_scores import askable, points, questions_of, select
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -211,3 +211,24 @@ def test_columns_of_too_many_categories_are_not_asked_for():
     assert catalpa.short_form(model, rows).columns == ["town"]
     with pytest.raises(ParameterError, match="more than 30 categories"):
         catalpa.short_form(catalpa.KModes(2, random_state=0).fit(rows[["street"]]), rows[["street"]])
+
+
+def test_a_column_of_weights_is_named(people, model):
+    weights = np.arange(len(people)) % 4.0
+    named = catalpa.short_form(model, people.assign(w=weights), most=2, sample_weight="w")
+    given = catalpa.short_form(model, people, most=2, sample_weight=weights)
+    assert named.summary == given.summary
+
+
+def test_a_recipe_is_applied_to_the_rows_that_are_labelled(people):
+    told = {"schema": {"fields": [{"name": "age", "type": "number", "decimalChar": ","}]}}
+    raw = people.assign(age=[str(age).replace(".", ",") if age == age else None for age in people["age"]])
+    model = catalpa.Grove(3, random_state=0).fit(people)
+    plain = catalpa.short_form(model, people, most=3)
+    with_recipe = catalpa.Grove(3, random_state=0, recipe=told).fit(raw)
+    form = catalpa.short_form(with_recipe, raw, most=3)
+    assert "age" in form.columns
+    assert form.columns == plain.columns
+    assert form.predict(raw).tolist() == plain.predict(people).tolist()
+    with pytest.raises(SqlError, match=r"recipe of the model changes \['age'\]"):
+        form.to_sql()

@@ -59,7 +59,7 @@ def choose_k(
     from catalpa.cli.tables import TableSource, open_input
     from catalpa.cluster.choose_k import choose_k as choose
 
-    with terminal.listening():
+    with terminal.listening(), terminal.waiting():
         source = TableSource(table, csv, listed(columns), listed(drop), weight=weight)
         data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
@@ -73,6 +73,10 @@ def choose_k(
                 random_state=seed,
                 sample_weight=data.weights,
             )
+        if not terminal.json:  # on the other stream: the table is data
+            words = choice.levels_in_words
+            said = [choice.reason, *([f"Levels of detail: {words}."] if words else [])]
+            terminal.say_first(choice.verdict.sentence, *said)
         if report is not None:
             write_text(report, choice.report(title=title_of(table)).html)
     if terminal.json:
@@ -81,11 +85,6 @@ def choose_k(
         record["verdict"] = choice.verdict.to_dict()
         terminal.show_json({**record, "table": choice.records})
         return
-    # The verdict goes to standard error, because the table is data.
-    terminal.say(choice.verdict.sentence)
-    terminal.say(choice.reason)
-    if choice.levels is not None and choice.levels.fine > 1:
-        terminal.say(f"Levels of detail: {choice.levels}.")
     terminal.table(choice.head, choice.rows)
     terminal.wrote(report)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from ast import literal_eval
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,12 +20,11 @@ from catalpa.errors import NoStructureWarning, ParameterError
 if TYPE_CHECKING:
     from catalpa.cluster.registry import MethodEntry
     from catalpa.estimator.base import Clusterer
+    from catalpa.report.explore_edits import Edits
 
 # Long lists of decisions would hide the clusters.
 DECISIONS_SAID = 10
 DEFAULT_METHOD = "grove"
-NAME_SHOWN = 60  # characters of a name
-NAMES_SAID = 6  # of columns with the same decision
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
 
@@ -84,6 +82,13 @@ def cluster(
     suggested_names: Annotated[
         bool, typer.Option("--suggested-names", help="Name the clusters after what is typical of them.")
     ] = False,
+    edits: Annotated[
+        Path | None,
+        typer.Option(
+            help="clusters.json that a page of catalpa explore saved: its number of clusters, splits, merges "
+            "and names."
+        ),
+    ] = None,
     reasons: Annotated[int, typer.Option(min=1, help="Maximum number of reasons per cluster.")] = 3,
     force: options.Force = False,
     terminal: JsonTerminal,
@@ -101,6 +106,8 @@ def cluster(
         cat log.tsv | catalpa cluster - -k 6 --method kmodes --json
 
         catalpa cluster june.csv --like may/model.json -o june/
+
+        catalpa cluster survey.csv --recipe recipe.json --edits clusters.json -o out/
     """
     earlier = None if like is None else earlier_model(like, method)
     entry = find_entry(method, earlier)
@@ -108,6 +115,7 @@ def cluster(
     # Checked first: a long fit must not end with a file that cannot be written.
     check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
     check_page(report, force=force)
+    edits_read, k = edits_of(edits, k, like, entry)
     settings = {"n_clusters": k, **cells.settings, "n_init": n_init, "max_clusters": max_clusters}
     if earlier is not None:
         settings = with_settings_of(earlier, settings)
@@ -123,7 +131,7 @@ def cluster(
     from catalpa.estimator.matching import match_text
     from catalpa.estimator.problem import fitted_of
 
-    with terminal.listening():
+    with terminal.listening(), terminal.waiting():
         aside = identifier_of(id), weight, against
         layout = dialect_of_recipe(preparing)
         if layout is None and earlier is not None and not chosen(preparing):
@@ -136,25 +144,30 @@ def cluster(
         else:
             model.set_params(recipe=fitted_of(earlier).recipe)
         fitted(terminal, model, data.rows, data.weights)
-        if earlier is not None:
-            model.match_to(earlier, data.rows, sample_weight=data.weights)
-        if suggested_names:
-            add_suggested_names(model)
+        model = _as_wanted(model, data, earlier, edits_read, suggested_names=suggested_names)
         lines, crossing = describe(model, top=reasons), beside(model, data, against)
         numbers = number_lines(model, data.tables(), data.weights, most=ROWS_DRAWN if stream else None)
         labels = data.labels(model, proba=proba)
+        fits = broad_groups(model, data.rows, data.weights)
+        broad = [line for fit in fits for line in describe(fit, top=reasons)]
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_text(report, reported(model, data, title_of(table)).html)] if report else []
     if terminal.json:
         record = as_json(model, lines, numbers, files, terminal.warnings)
         matched = None if earlier is None else model._match_records
         terminal.show_json(
-            {"verdict": model.verdict_.to_dict(), **record, "against": crossing, "matched": matched}
+            {
+                "verdict": model.verdict_.to_dict(),
+                **record,
+                "broad_groups": broad,
+                "against": crossing,
+                "matched": matched,
+            }
         )
     else:
         if earlier is not None:
             terminal.say_all(map(match_text, model._match_records))
-        show(terminal, lines, numbers, crossing)
+        show(terminal, lines, numbers, crossing, broad=broad, style=style_of(model))
         terminal.wrote(*files)
 
 
@@ -178,6 +191,34 @@ def earlier_model(path: Path, method: str) -> Clusterer:
             f"--like takes the method of the earlier model, {entry.name}. Leave --method out."
         )
     return model
+
+
+def _as_wanted(
+    model: Clusterer, given: Any, earlier: Clusterer | None, edits: Edits | None, *, suggested_names: bool
+) -> Clusterer:
+    """The fitted model with the numbers of an earlier one, the edits of a page, and suggested names."""
+    if earlier is not None:
+        model.match_to(earlier, given.rows, sample_weight=given.weights)
+    if edits is not None:
+        model = edits.apply(edits.split(model, given.rows, given.weights))
+    if suggested_names:
+        add_suggested_names(model)
+    return model
+
+
+def edits_of(
+    path: Path | None, k: int | None, like: Path | None, entry: MethodEntry
+) -> tuple[Edits | None, int | None]:
+    """The edits of ``--edits``, and the number of clusters to fit, which they hold."""
+    if path is None:
+        return None, k
+    from catalpa.report.explore_edits import Edits
+
+    given = [option for option, value in (("-k", k), ("--like", like)) if value is not None]
+    if given:
+        raise ParameterError(f"--edits says which clusters to make. Leave {' and '.join(given)} out.")
+    edits = Edits.read(path)
+    return edits, edits.number_to_fit(has_levels=hasattr(entry.estimator, "cut"))
 
 
 def with_settings_of(earlier: Clusterer, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,12 +269,16 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     """Fit with a progress line, and print the verdict and how the columns were interpreted."""
     from catalpa.estimator.attributes import column_notes
     from catalpa.estimator.problem import fitted_of
+    from catalpa.explain.decisions import group_similar_decisions
 
     with terminal.progress(model), warnings.catch_warnings():
         if not terminal.json:
             warnings.simplefilter("ignore", NoStructureWarning)  # the verdict says the same
         model.fit(rows, sample_weight=weights)
-    terminal.say(model.verdict_.sentence)
+    # A model file is loaded elsewhere, where frames are pandas.
+    outcome = fitted_of(model)
+    model._fitted = replace(outcome, schema=replace(outcome.schema, library="pandas"))
+    terminal.say_first(model.verdict_.sentence)
     decisions = group_similar_decisions([*model.schema_.decisions, *column_notes(fitted_of(model))])
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
@@ -243,27 +288,18 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     return model
 
 
-def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
-    """The decisions; those that differ only in their column are merged into one line.
+def broad_groups(model: Clusterer, rows: Any, weights: Any = None) -> list[Clusterer]:
+    """A fit with all columns independent, if columns that depend on each other explain a single cluster."""
+    groups = model.verdict_.broad_groups
+    if groups is None or groups == 1:
+        return []
+    from sklearn.base import clone
 
-    Examples
-    --------
-    >>> same = "holds 2 things: taken"
-    >>> group_similar_decisions([f"column 'a' {same}", f"column 'b' {same}", "more"])
-    ["columns 'a', 'b' hold 2 things: taken", 'more']
-    """
-    from catalpa.explain.formatting import shortened
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the verdict has said what to think of them
+        return [clone(model).set_params(n_clusters=groups, ties=None).fit(rows, sample_weight=weights)]
 
-    columns: dict[str, list[str]] = {}
-    for decision in decisions:
-        match = re.fullmatch(r"column ('.*?'|\".*?\") (holds .*)", decision)
-        name = [repr(shortened(literal_eval(match[1]), NAME_SHOWN))] if match else []
-        columns.setdefault(match[2] if match else decision, []).extend(name)
-    lines = []
-    for text, names in columns.items():
-        if len(names) < 2:
-            lines.append(f"column {names[0]} {text}" if names else text)
-            continue
-        more = f" and {len(names) - NAMES_SAID} more" if len(names) > NAMES_SAID else ""
-        lines.append(f"columns {', '.join(names[:NAMES_SAID])}{more} {text.replace('holds', 'hold', 1)}")
-    return lines
+
+def style_of(model: Clusterer) -> str | None:
+    """Grey for clusters that are no finding; the verdict above them says why."""
+    return "bright_black" if model.verdict_.level == "none" else None

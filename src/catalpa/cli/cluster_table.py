@@ -66,8 +66,15 @@ def show(
     clusters: Sequence[Mapping[str, Any]],
     numbers: Sequence[Mapping[str, Any]] = (),
     crossing: Mapping[str, Any] | None = None,
+    *,
+    broad: Sequence[Mapping[str, Any]] = (),
+    style: str | None = None,
 ) -> None:
-    """Print the table of clusters, a line for every column of numbers, and the column beside them."""
+    """Print the table of clusters, a line for every column of numbers, and the column beside them.
+
+    ``broad`` are groups with all columns independent, beside a single cluster. Clusters that are not a
+    finding have a ``style``.
+    """
     # The number, which other tables use, and the name.
     titles = [f"{one['cluster']} {one['name'] or ''}".strip() for one in clusters]
     rows = [
@@ -75,7 +82,7 @@ def show(
         for title, one in zip(titles, clusters, strict=True)
     ]
     bars = [one["share"] for one in clusters]
-    terminal.table(("cluster", "size", "share", "typical of the cluster"), rows, bars=bars)
+    terminal.table(("cluster", "size", "share", "typical of the cluster"), rows, bars=bars, style=style)
     if numbers:
         head = ("number", "mean ± standard deviation in each cluster (and the middle half)")
         shown = [(one["column"], "; ".join(map(_text, one["clusters"]))) for one in numbers[:NUMBERS_SHOWN]]
@@ -84,6 +91,9 @@ def show(
         terminal.say(f"and {len(numbers) - NUMBERS_SHOWN} more columns of numbers: --json lists them")
     if crossing is not None:
         _show_against(terminal, crossing, titles)
+    if broad:
+        terminal.say("Broad groups with all columns independent:")
+        show(terminal, broad)
 
 
 def _text(one: Mapping[str, Any]) -> str:

@@ -97,8 +97,8 @@ def explore(
         session.wait()
         if session.page is None:
             raise CatalpaError(session.error or "The table could not be clustered.")
-        if output is not None:
-            write_text(output, session.page.html)
+        if output is not None and (page := session.judged()) is not None:
+            write_text(output, page.html)
             terminal.wrote(output)
             return
     with ExploreServer(session, port) as server:

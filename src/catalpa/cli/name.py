@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,12 @@ def name(
     suggested: Annotated[
         bool, typer.Option("--suggested", help="Name the others by what is typical of them.")
     ] = False,
+    edits: Annotated[
+        Path | None,
+        typer.Option(
+            help="clusters.json that a page of catalpa explore saved: names, merges, number of clusters."
+        ),
+    ] = None,
     terminal: Terminal,
 ) -> None:
     """Name clusters, or list their names; pages, labels and queries of the model use the names.
@@ -31,13 +38,19 @@ def name(
         catalpa name out/model.json "0=sea mammals" "3=birds of prey"
 
         catalpa name out/model.json --suggested
+
+        catalpa name out/model.json --edits clusters.json
     """
     from catalpa.cluster.registry import load
     from catalpa.estimator.problem import fitted_of
     from catalpa.explain.formatting import row_count_text
 
     fitted = load(model)
-    if names or suggested:
+    if edits is not None:
+        from catalpa.report.explore_edits import Edits
+
+        fitted = Edits.read(edits).apply(fitted)
+    if names or suggested or edits is not None:
         new_names = read_names(names or [])
         others = fitted.suggest_names() | dict(fitted_of(fitted).names) if suggested else {}
         fitted.name_clusters({**others, **new_names})

@@ -35,12 +35,30 @@ class Terminal:
         bool, typer.Option("--quiet", "-q", help="Print only errors, and JSON if requested.")
     ] = False
     warnings: list[str] = field(default_factory=list, init=False)
+    _waiting: list[str] | None = field(default=None, init=False)  # lines that come after the verdict
 
     def say(self, text: str) -> None:
         """Print a line on standard error."""
-        if not self.quiet:
+        if self._waiting is not None:
+            self._waiting.append(text)
+        elif not self.quiet:
             # Words in brackets, such as catalpa[report], are text, not markup.
             _console(sys.stderr).print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def say_first(self, *texts: str) -> None:
+        """Lines before those that wait for them."""
+        waiting, self._waiting = self._waiting, None
+        self.say_all([*texts, *(waiting or ())])
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Keep lines until :meth:`say_first`, or the end of the ``with`` block."""
+        self._waiting = []
+        try:
+            yield
+        finally:
+            lines, self._waiting = self._waiting, None
+            self.say_all(lines or ())
 
     def say_all(self, texts: Iterable[str]) -> None:
         """Print lines on standard error."""
@@ -63,18 +81,24 @@ class Terminal:
         print(json.dumps(document, ensure_ascii=False, indent=2))
 
     def table(
-        self, head: Sequence[str], rows: Sequence[Sequence[str]], *, bars: Sequence[float] = ()
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        bars: Sequence[float] = (),
+        style: str | None = None,
     ) -> None:
         """Print a table of the result: formatted in a terminal, otherwise tab-separated.
 
-        Terminals also show a bar per row before the last column.
+        Terminals also show a bar per row before the last column, and the style.
         """
         if self.quiet:
             return
         if sys.stdout.isatty():
             console = _console(sys.stdout)
             # The current width: the window may have been resized.
-            console.print(_rich_table(head, rows, bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()))
+            shown = bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()
+            console.print(_rich_table(head, rows, shown), style=style)
             return
         # Cells must not contain line ends or tabs.
         for row in (head, *rows):

@@ -92,7 +92,7 @@ class Source(Protocol):
         """Encode the rows of the table with a known schema."""
 
     def prepared(self, preparation: TablePreparation) -> Source:
-        """The table after a recipe, which is applied to partitions as they are read."""
+        """The table after a recipe; parts of it are prepared where they are, whenever they are read."""
 
 
 def weight_name(sample_weight: Any) -> str | None:

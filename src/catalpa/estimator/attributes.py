@@ -168,6 +168,7 @@ class ExplanationMixin:
         against: Any = None,
         id: Any = None,  # noqa: A002 - the name of the command-line option
         title: str = "Cluster report",
+        intervals: Any = None,
     ) -> Report:
         """An HTML report on the clusters that works offline: ``report(X).save("report.html")``.
 
@@ -186,6 +187,8 @@ class ExplanationMixin:
             The column with the names of the rows, or their names; default: the index of the frame.
         title : str
             Title of the page.
+        intervals : Intervals, optional
+            What ``Grove.intervals(X)`` returned: intervals are shown beside the sizes and shares.
 
         Returns
         -------
@@ -203,7 +206,7 @@ class ExplanationMixin:
         from catalpa.report.report_page import report_of  # a higher layer with optional dependencies
 
         model: Any = self
-        return report_of(model, X, sample_weight, against, id, title)
+        return report_of(model, X, sample_weight, against, id, title, intervals)
 
     def explore(self, X: Any, **options: Any) -> Explorer:
         """A page to explore the clusters on: ``explore(X).save("explore.html")``.

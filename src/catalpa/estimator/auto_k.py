@@ -28,6 +28,7 @@ MOST_CLUSTERS = 20  # that n_clusters="auto" looks at by default
 COARSE, MEDIUM, FINE = 0.10, 0.03, 0.01  # least share of the gain that every cluster adds
 FLOOR = 0.01  # nats per row that every cluster adds at least: less is significant in huge tables only
 PATIENCE = 3  # numbers of clusters in a row that do not move the fine level, after which the search ends
+FALLS = 2  # in a row, of the evidence, after which it ends as well, once there are clusters
 # The coarse level is taken if samples agree on the medium one by less than this, and better by that. With .50
 # it was taken on half of the samples of 1 000 rows of a table, and never on larger ones.
 UNSTEADY, STEADIER = 0.40, 0.10
@@ -57,9 +58,33 @@ class Levels(NamedTuple):
     fine: int
 
     def __str__(self) -> str:
-        if self.coarse == self.fine:
-            return f"{self.medium} at every level of detail"
-        return f"{self.coarse} broad groups, {self.medium} groups, {self.fine} detailed groups"
+        return self.in_words({})
+
+    def in_words(self, agreement: Mapping[int, float]) -> str:
+        """The numbers with what is known of the agreement of samples, every number once.
+
+        Examples
+        --------
+        >>> Levels(2, 6, 6).in_words({2: 0.82, 6: 0.49})
+        '2 broad groups (agreement 0.82), 6 groups at medium and fine detail (agreement 0.49)'
+        """
+        coarse, medium, fine = self
+        if coarse == fine:
+            texts = {medium: f"{medium} at every level of detail"}
+        elif medium == fine:
+            texts = {coarse: f"{coarse} broad groups", fine: f"{fine} groups at medium and fine detail"}
+        elif coarse == medium:
+            texts = {medium: f"{medium} groups at coarse and medium detail", fine: f"{fine} detailed groups"}
+        else:
+            texts = {
+                coarse: f"{coarse} broad groups",
+                medium: f"{medium} groups",
+                fine: f"{fine} detailed groups",
+            }
+        known = {
+            k: f" (agreement {agreement[k]:.2f})" for k in texts if not math.isnan(agreement.get(k, math.nan))
+        }
+        return ", ".join(text + known.get(k, "") for k, text in texts.items())
 
 
 @dataclass(frozen=True)
@@ -136,15 +161,19 @@ def levels_of(evidence: Mapping[int, float], weight: float) -> Levels:
 
 
 def until_settled(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Candidates in the order of k, until three in a row have not moved the fine level."""
+    """Candidates in the order of k, until three in a row have not moved the fine level.
+
+    If the evidence falls twice in a row after some clusters were worth their place, that is enough.
+    """
     evidence: dict[int, float] = {}
-    fine, moved = 1, 1
+    fine, moved, falls = 1, 1, 0
     for candidate in candidates:  # made when it is asked for, so that stopping early saves the rest
         yield candidate
+        falls = falls + 1 if candidate.evidence < evidence.get(candidate.k - 1, -math.inf) else 0
         evidence[candidate.k] = candidate.evidence
         if (level := worth(evidence, FINE, candidate.weight)) != fine:
             fine, moved = level, candidate.k
-        if candidate.k - moved >= PATIENCE:
+        if candidate.k - moved >= PATIENCE or (fine > 1 and falls >= FALLS):
             return
 
 

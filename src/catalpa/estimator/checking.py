@@ -49,8 +49,9 @@ class VerdictMixin:
         """
         fitted, rows = fitted_of(self), self._rows_to_check
         if rows is not None:
-            self._rows_to_check = None
-            self._fitted = _checked(self._as_clusterer, fitted, rows)
+            checked = _checked(self._as_clusterer, fitted, rows)
+            if self._fitted is fitted:  # neither fitted again nor checked by another thread meanwhile
+                self._fitted, self._rows_to_check = checked, None
         return self._full_verdict()
 
     def check(self, X: Any) -> Verdict:

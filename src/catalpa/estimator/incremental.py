@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from catalpa.engines.local import LocalEngine
+from catalpa.engines.local import LocalEngine, opener_for
 from catalpa.errors import ParameterError
 from catalpa.estimator.matching import ClusterMatching
 from catalpa.estimator.naming import free_names
@@ -101,7 +101,9 @@ def _begin(model: Clusterer, X: Any) -> None:
 def _continue_fit(model: Clusterer, X: Any, relearn: Relearn) -> None:
     began, fitted = time.monotonic(), model._fitted
     _refuse_weights(fitted)
-    table = open_table(prepared_rows(fitted, X)).arranged(fitted.schema)
+    source = opener_for(X)
+    given = X if source.in_memory else source.rows_at(np.arange(source.n_rows))
+    table = open_table(prepared_rows(fitted, given)).arranged(fitted.schema)
     model._check_columns(table.header)
     # Before the new categories are added, to distinguish them from known ones.
     labels, cost, unseen = _assigned(model, fitted, table)

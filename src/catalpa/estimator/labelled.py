@@ -83,7 +83,7 @@ def crosstab_of_models(first: Clusterer, second: Clusterer, X: Any, sample_weigh
     groups = int(first.n_clusters_), int(second.n_clusters_)
     table = table_for_rows(X, sample_weight)
     if isinstance(table, TableInHand):
-        labels = [np.asarray(model._nearest(table.rows)) for model in models]
+        labels = [np.asarray(model._nearest(columns_of_fit(model, table.rows))) for model in models]
         weights = None if table.weights is None else checked_weights(table.weights, len(labels[0]))
         return crosstab(labels[0], labels[1], groups, weights)
     for model in models:
@@ -123,6 +123,13 @@ def inputs_of(model: Clusterer, source: Source, *beside: str | None) -> Source:
         model._check_columns(source.header)  # which refuses it
     wanted = dict.fromkeys((*schema.inputs, *(name for name in beside if name is not None)))
     return source.only(list(wanted))
+
+
+def columns_of_fit(model: Clusterer, rows: Any) -> Any:
+    """Rows in memory without columns that the fit did not have; a table that lacks some stays as it is."""
+    schema, table = fitted_of(model).schema, open_table(rows)
+    more = table.named and schema.named and set(schema.inputs) < set(table.names)
+    return table.only(schema.inputs) if more else rows
 
 
 def input_rows(model: Clusterer, part: Any) -> Table:

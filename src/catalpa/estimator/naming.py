@@ -10,8 +10,10 @@ from typing import Any, Self
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import reasons_of
 from catalpa.estimator.problem import Fitted, fitted_of
+from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.formatting import category_names, figure, shortened
 from catalpa.explain.reasons import NumberReason, Reason
+from catalpa.table.gap_blocks import UP_TO
 
 TRAITS, MOST_TRAITS = 2, 5  # reasons in a suggested name, and at most if names would be equal
 YES, NO = ("1", "yes", "true", "y"), ("0", "no", "false", "n")
@@ -68,7 +70,8 @@ class ClusterNamesMixin:
         named = [set(category_names(column.categories)) for column in fitted.schema.categorical]
         texts = Counter(text for of_column in named for text in of_column)
         shared = {text for text, columns in texts.items() if columns > 1}
-        return suggested(reasons_of(fitted, MOST_TRAITS), shared)
+        items = items_of_questions(fitted.schema.names)
+        return suggested(reasons_of(fitted, MOST_TRAITS), shared, items)
 
     @property
     def cluster_names_(self) -> list[str]:
@@ -77,14 +80,19 @@ class ClusterNamesMixin:
         return all_names(fitted.names, fitted.outcome.k)
 
 
-def suggested(reasons: Sequence[Sequence[Reason]], shared: Container[str] = ()) -> dict[int, str]:
+def suggested(
+    reasons: Sequence[Sequence[Reason]],
+    shared: Container[str] = (),
+    items: Mapping[str, tuple[str, str]] | None = None,
+) -> dict[int, str]:
     """A name for every cluster from two of its reasons, or more if names would be equal.
 
-    Categories in ``shared`` occur in several columns, so that the name needs the column.
+    Categories in ``shared`` occur in several columns, so that the name needs the column. ``items`` has the
+    question and the item of columns that share a question.
     """
     names: dict[int, str] = {}
     for cluster, of_cluster in enumerate(reasons):
-        traits = _traits(of_cluster, shared) or [f"cluster {cluster}"]
+        traits = _traits(of_cluster, shared, items or {}) or [f"cluster {cluster}"]
         # Common categories come before absent ones.
         traits.sort(key=lambda trait: trait.startswith("no "))
         texts = [", ".join(traits[:most]) for most in range(min(TRAITS, len(traits)), len(traits) + 1)]
@@ -95,31 +103,46 @@ def suggested(reasons: Sequence[Sequence[Reason]], shared: Container[str] = ()) 
     return names
 
 
-def _traits(reasons: Sequence[Reason], shared: Container[str]) -> list[str]:
+def _traits(
+    reasons: Sequence[Reason], shared: Container[str], items: Mapping[str, tuple[str, str]]
+) -> list[str]:
     """The reasons of a cluster in a word or two; a category that several columns share is one of them."""
     texts = Counter(getattr(one, "category", "") for one in reasons if not one.rare)
     traits = []
     for one in reasons:
         text = getattr(one, "category", "")
-        repeated = texts[text] > 1 and text[:1].isalpha() and text.casefold() not in YES + NO
-        trait = text if repeated and not one.rare else _trait(one, shared)
+        repeated = texts[text] > 1 and not one.rare and text.casefold() not in YES + NO
+        if repeated and one.missing:
+            trait = "many missing values"
+        elif repeated and text[:1].isalpha():
+            trait = text
+        else:
+            column = one.title or items.get(one.column, ("", one.column))[1]
+            trait = _trait(one, column, shared)
         if trait not in traits:
             traits.append(trait)
     return traits
 
 
-def _trait(reason: Reason, shared: Container[str]) -> str:
-    """A reason as a word or two."""
+def _trait(reason: Reason, column: str, shared: Container[str]) -> str:
+    """A reason as a word or two, with what its column is called."""
     if isinstance(reason, NumberReason):
         if not reason.far:
-            return f"{reason.called} near {figure(reason.mean, reason.sd)}"
-        return f"{'high' if reason.shift > 0 else 'low'} {reason.called}"
+            return f"{column} near {figure(reason.mean, reason.sd)}"
+        return f"{'high' if reason.shift > 0 else 'low'} {column}"
+    if reason.missing:
+        return f"{column} {'given' if reason.rare else 'missing'}"
+    if reason.column.endswith(UP_TO):
+        return f'{"stopped before" if reason.rare else "answered up to"} "{reason.category}"'
     answer = reason.category.casefold()
     if answer in YES + NO:  # the column is more informative than the answer
-        return reason.called if (answer in YES) != reason.rare else f"no {reason.called}"
-    # A unique word is clear by itself; numbers, missing values and ambiguous categories need their column.
+        is_yes = (answer in YES) != reason.rare
+        if column.endswith("?"):  # a question says nothing without its answer
+            return f"{column} {'Yes' if is_yes else 'No'}"
+        return column if is_yes else f"no {column}"
+    # A unique word is clear by itself; numbers and ambiguous categories need their column.
     alone = reason.category[:1].isalpha() and reason.category not in shared
-    trait = reason.category if alone else f"{reason.called} {reason.category}"
+    trait = reason.category if alone else f"{column} {reason.category}"
     return f"no {trait}" if reason.rare else trait
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from catalpa.engines.base import Engine
-from catalpa.errors import ParameterError
+from catalpa.engines.local import opener_for
+from catalpa.errors import ParameterError, UnsupportedTable
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.explain.formatting import MISSING, category_names, figure
@@ -69,10 +70,14 @@ class RowExplanationMixin:
         model = cast("Clusterer", self)
         fitted = fitted_of(model)
         model._check_sum(ParameterError)
+        if not opener_for(X).in_memory:
+            raise UnsupportedTable(
+                "explain_rows explains every row, so the rows must be in memory. Give it some of them as a "
+                "frame or a list of rows; model.report(X) explains a table of any size."
+            )
         engine = model._engine(X)
         rows = engine.rows_in_memory()
-        if rows is None:
-            raise ParameterError("explain_rows takes rows in memory: give it a frame, or a list of rows.")
+        assert rows is not None
         return _explained(model, fitted, engine, Block.together(rows.blocks))
 
 

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from catalpa.estimator.problem import Checks, Fitted
+from catalpa.estimator.problem import Fitted
+from catalpa.explain.formatting import shortened
 
 Level: TypeAlias = Literal["none", "weak", "clear", "unchecked", "too few rows"]
 
@@ -22,7 +23,7 @@ LEAST_SIZE, LEAST_SHARE = (
     0.005,
 )  # rows, and share of all rows, of the smallest cluster of a clear clustering
 CHEAP = 0.03  # share of the gain; clusters that can be joined for less hardly differ
-PAIRS_NAMED = 3  # of tied columns
+PAIRS_NAMED, NAME_WIDTH = 3, 40  # of tied columns, and characters of their names
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,9 @@ class Verdict:
         Number of clusters left after joining those that hardly differ; ``k`` if all differ.
     levels : tuple of three int, or None
         Broad groups, clusters and detailed groups, where the number of clusters was chosen.
+    broad_groups : int or None
+        Broad groups with all columns independent (``ties=None``), if there is one cluster because columns
+        depend on each other.
     """
 
     level: Level
@@ -81,6 +85,7 @@ class Verdict:
     cheapest_join: CheapestJoin | None
     enough: int
     levels: tuple[int, int, int] | None
+    broad_groups: int | None = None
 
     def __str__(self) -> str:
         return self.sentence
@@ -109,12 +114,13 @@ def verdict_of(fitted: Fitted, join: CheapestJoin | None = None, enough: int | N
         "cheapest_join": join,
         "enough": k if enough is None else enough,
         "levels": checks.levels,
+        "broad_groups": checks.untied if k == 1 else None,
     }
     # Sizes in rows: weights may sum to anything.
     crumb = float(sizes.min()) * fitted.rows / weight if weight else 0.0
     least = max(LEAST_SIZE, LEAST_SHARE * fitted.rows)
     level = level_of(k, fitted.rows, numbers["gain"], checks.agreement, crumb >= least)
-    return Verdict(level, _sentence(level, numbers, crumb >= least, checks, _tied_pairs(fitted)), **numbers)
+    return Verdict(level, _sentence(level, numbers, crumb >= least, _tied_pairs(fitted)), **numbers)
 
 
 def level_of(k: int, rows: int, gain: float | None, agreement: float | None, sizeable: bool) -> Level:
@@ -138,17 +144,18 @@ def level_of(k: int, rows: int, gain: float | None, agreement: float | None, siz
     return "clear" if agreement >= CLEAR_AGREEMENT and sizeable else "weak"
 
 
-def _sentence(
-    level: Level, numbers: dict[str, Any], sizeable: bool, checks: Checks, tied: Sequence[str]
-) -> str:
+def _sentence(level: Level, numbers: dict[str, Any], sizeable: bool, tied: Sequence[str]) -> str:
     k, agreement = numbers["k"], numbers["agreement"]
     if k == 1:
-        return _one_cluster(numbers, checks.untied, tied)
+        return _one_cluster(numbers, tied)
     if level == "none":
         return _none(numbers)
     groups = f"{k} clusters"
     if level == "too few rows":
-        return f"{groups}, but {numbers['rows']} rows are too few to tell (at least {LEAST_ROWS})."
+        gain = numbers["gain"]
+        no_better = gain is not None and gain <= LEAST_GAIN
+        alone = "; one cluster describes the table as well" if no_better else ""
+        return f"{groups}, but {numbers['rows']} rows are too few to tell (at least {LEAST_ROWS}){alone}."
     if level == "unchecked":
         gained = numbers["gain_per_row"]
         groups += "" if gained is None else f" (evidence gain {gained:.3g} nats per row)"
@@ -161,21 +168,26 @@ def _sentence(
     return f"{groups} ({level}): {text}{_of_levels(numbers['levels'], k)}.{_of_join(numbers)}"
 
 
-def _one_cluster(numbers: dict[str, Any], untied: int | None, tied: Sequence[str]) -> str:
+def _one_cluster(numbers: dict[str, Any], tied: Sequence[str]) -> str:
     """Why all rows are in one cluster, as far as it is known."""
     best, rows = numbers["levels"][1] if numbers["levels"] else 1, numbers["rows"]
-    pairs, without_ties = ", ".join(tied), ""
-    if untied is not None and untied > 1:
-        without_ties = f" With all columns independent (ties=None) it has {untied} broad groups."
+    pairs, groups, without_ties = ", ".join(tied), numbers["broad_groups"], ""
+    if groups is not None and groups > 1:
+        without_ties = (
+            f" With all columns independent there are {groups} broad groups: Grove({groups}, ties=None)."
+        )
     if best > 1 and numbers["agreement"] is not None:
-        repeats = f" Columns repeat each other ({pairs})." if without_ties else ""
+        repeats = f" Columns depend on each other ({pairs})." if without_ties else ""
         return (
             f"No reproducible clusters: random samples of the rows do not agree on {best} clusters "
             f"(adjusted Rand index {numbers['agreement']:.2f}); all rows are in one "
             f"cluster.{repeats}{without_ties}"
         )
     if without_ties:
-        return f"1 cluster: columns that repeat each other ({pairs}) explain the table.{without_ties}"
+        return (
+            f"1 cluster: columns that depend on each other ({pairs}) explain the table as well as more "
+            f"clusters would.{without_ties}"
+        )
     shuffled = " shuffled columns gain about as much;" if best > 1 else ""
     counted = "1 row" if rows == 1 else f"{rows} rows"
     few = f" {counted} may be too few to tell." if rows < LEAST_ROWS else ""
@@ -187,11 +199,13 @@ def _tied_pairs(fitted: Fitted) -> list[str]:
     shared = fitted.outcome.shared
     if "tie_evidence" not in shared:
         return []
-    names, parents = [column.name for column in fitted.schema.categorical], shared["parents"].tolist()
+    names = [shortened(column.name, NAME_WIDTH) for column in fitted.schema.categorical]
+    parents = shared["parents"].tolist()
     tied = [(column, parent) for column, parent in enumerate(parents) if parent >= 0]
     order = np.argsort(-np.asarray(shared["tie_evidence"]), kind="stable")
     pairs = [f"{names[tied[at][1]]} and {names[tied[at][0]]}" for at in order]
-    return pairs[:PAIRS_NAMED] + ([f"{len(pairs) - PAIRS_NAMED} more"] if len(pairs) > PAIRS_NAMED else [])
+    more = len(pairs) - PAIRS_NAMED
+    return pairs[:PAIRS_NAMED] + ([f"{more} more pair{'s' * (more > 1)}"] if more > 0 else [])
 
 
 def _none(numbers: dict[str, Any]) -> str:

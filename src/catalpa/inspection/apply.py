@@ -122,7 +122,9 @@ class _Column:
     def of(self, cells: Cells) -> pa.Array | None:
         """The column as an Arrow array; None if nothing changes."""
         field = self.field
-        if isinstance(cells, Numbers) and not (field.categories or field.empty or field.type in _READ):
+        if isinstance(cells, Numbers) and not (
+            field.categories or field.empty or field.type in ("string", *_READ)
+        ):
             return self._numbers(cells)
         coded = cells.coded()
         if coded.kind in _AS_THEY_ARE:

@@ -9,10 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 
+from catalpa.engines.local import opener_for
 from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.inspection import dates, numbers_in_text
 from catalpa.inspection.columns import ColumnView, column_view, column_views
@@ -29,9 +28,9 @@ from catalpa.inspection.recipe import Field, Recipe
 from catalpa.inspection.scales import CALLED_GRADE, likely_order, ordered_words, whole_number_scales
 from catalpa.inspection.together import ColumnBlock, gap_blocks, same_words
 from catalpa.inspection.weights import weight
+from catalpa.table.blocks import search_positions
 from catalpa.table.codebook import Codebook
 from catalpa.table.files.dialect import Dialect, FileFinding
-from catalpa.table.files.scan import Scan
 from catalpa.table.files.sources import read_file
 from catalpa.table.open import Table, open_table
 
@@ -69,7 +68,7 @@ class Look:
     Attributes
     ----------
     rows, columns : int
-        Size of the table; ``rows`` is None if not all were read.
+        Size of the table.
     looked_at : int
         Rows that were looked at.
     lines : tuple of TableFinding
@@ -78,7 +77,7 @@ class Look:
         What is safe, applied; what is not, under ``proposed``.
     """
 
-    rows: int | None
+    rows: int
     columns: int
     looked_at: int
     lines: tuple[TableFinding, ...]
@@ -147,9 +146,9 @@ class Look:
     @property
     def summary(self) -> str:
         """How much was looked at, in a line."""
-        rows = "" if self.rows is None else f"{self.rows:,} row{'s' if self.rows != 1 else ''}, "
         sample = "" if self.looked_at == self.rows else f" ({self.looked_at:,} rows looked at)"
-        return f"{rows}{self.columns:,} column{'s' if self.columns != 1 else ''}{sample}"
+        rows = f"{self.rows:,} row{'s' if self.rows != 1 else ''}"
+        return f"{rows}, {self.columns:,} column{'s' if self.columns != 1 else ''}{sample}"
 
     def __str__(self) -> str:
         if not self.lines:
@@ -196,8 +195,8 @@ def look(source: Any, *, suggest: Sequence[str] = ()) -> Look:
     Parameters
     ----------
     source : path or table
-        The name of a file, a ``catalpa.scan`` of files (of which the first rows are looked at), or a pandas,
-        polars or Arrow frame, array or list of rows.
+        The name of a file, or any table that ``fit`` takes. Of a table with more than 50,000 rows a random
+        sample is looked at, the same one wherever the rows are.
     suggest : list of str
         Columns of words for which an order is proposed from the other columns: right about half of the time,
         and in one direction or the other.
@@ -229,14 +228,14 @@ def look(source: Any, *, suggest: Sequence[str] = ()) -> Look:
     if isinstance(source, str | Path):
         file = read_file(source)
         return look(file.table, suggest=suggest).of_file(file.findings, file.dialect, file.codebook)
-    if isinstance(source, Scan):
-        table, every = open_table(_first_rows(source)), False
-        return _looked(table, table, None, suggest, every=every)
-    table = open_table(source)
-    if len(table) <= MOST_ROWS:
-        return _looked(table, table, len(table), suggest, every=True)
-    at = np.sort(np.random.default_rng(0).permutation(len(table))[:MOST_ROWS])
-    return _looked(table.at(at), table, len(table), suggest, every=False)
+    rows = opener_for(source)
+    at = search_positions(rows.n_rows, MOST_ROWS, 0)
+    if rows.in_memory:
+        table = open_table(source)
+        sample = table if len(at) == len(table) else table.at(at)
+    else:  # the sample is all that is fetched
+        table = sample = rows.rows_at(at)
+    return _looked(sample, table, rows.n_rows, suggest, every=len(at) == rows.n_rows)
 
 
 def _file_option(finding: FileFinding) -> str:
@@ -246,25 +245,14 @@ def _file_option(finding: FileFinding) -> str:
     return FILE_OPTIONS.get(finding.kind, f"--header {finding.rows[0]}" if finding.rows else "--header none")
 
 
-def _first_rows(files: Scan) -> pa.Table:
-    """As many rows as are looked at, of the first batches; no further batch is read."""
-    batches, rows = [], 0
-    for batch in files.batches():
-        batches.append(batch)
-        rows += batch.num_rows
-        if rows >= MOST_ROWS:
-            break
-    return pa.concat_tables(batches).slice(0, MOST_ROWS)
-
-
-def _looked(sample: Table, table: Table, rows: int | None, suggest: Sequence[str], *, every: bool) -> Look:
+def _looked(sample: Table, table: Table, rows: int, suggest: Sequence[str], *, every: bool) -> Look:
     """Findings of a sample of the rows; where a sample could mislead, columns of the whole table."""
     if not isinstance(suggest, list | tuple):
         raise ParameterError(f"suggest is {suggest!r:.60}; give a list of column names.")
     if unknown := [name for name in suggest if name not in table.names]:
         raise UnknownColumn(f"suggest names {unknown}, which the table does not have.")
     views = column_views(sample, every=every)
-    # A scan is its own sample: there is nothing more to look at.
+    # A sample that was fetched is all there is to look at.
     judgements = _judgements(views, table, every=every or sample is table)
     judgements += _suggested(views, judgements, suggest)
     blocks, words, pairs = _across(views, judgements)

@@ -146,10 +146,10 @@ def _from_same_rows(runs: pd.DataFrame) -> list[str]:
     for measure in ("ACC", "ARI", "CMP"):
         ours, theirs = (ranks_of(table(runs, measure), measure) for table in (scores, printed_scores))
         texts.append(f"{measure} {ours['DISC']:.2f} (printed {theirs['DISC']:.2f})")
-        first.append(ours.idxmin() == "DISC")
+        first.append(f"{measure} {'yes' if ours.idxmin() == 'DISC' else 'no'}")
     return [
         "DISC first of eleven methods, from the same rows",
-        " ".join(f"{'yes' if good else 'no'};" for good in first).rstrip(";"),
+        ", ".join(first),
         f"mean rank in {', '.join(texts)}",
     ]
 

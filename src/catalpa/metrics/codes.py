@@ -80,6 +80,12 @@ def _columns(frame: Any) -> Iterator[NDArray[Any]]:
     if isinstance(table, nw.DataFrame):
         # One by one, so that a wide table is never copied as an array of objects.
         return (_column_values(table.get_column(name)) for name in table.columns)
+    package = type(frame).__module__.partition(".")[0].lstrip("_")
+    if package == "catalpa" or isinstance(nw.from_native(frame, pass_through=True), nw.LazyFrame):
+        raise UnsupportedTable(
+            "Measures compare single rows, so the table must be in memory. Load it first, or measure a "
+            "random sample of its rows."
+        )
     # Lists and arrays pass through narwhals as they are.
     array = _as_array(frame)
     if array.ndim != 2:

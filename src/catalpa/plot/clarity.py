@@ -18,7 +18,7 @@ GAP = 0.08  # gap between clusters, relative to the height of one
 SURE = 0.9  # probability above which a row counts as clearly assigned
 OUTLINE = 40  # bars of a cluster; more cannot be distinguished at this height
 AXES = {
-    "certainty": "certainty",
+    "certainty": "membership probability",
     "silhouette": "nearer to another cluster  \u2190  0  \u2192  nearer to its own",
 }
 MEANS = {

@@ -81,7 +81,7 @@ def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> Choi
             "structure": choice.structure,
             "verdict": choice.verdict.to_dict(),
             "levels": None if levels is None else levels._asdict(),
-            "levels_said": f"{levels}" if levels is not None and levels.fine > 1 else None,
+            "levels_said": choice.levels_in_words or None,
             "reason": choice.reason,
             "rule": BY_EVIDENCE if has_likelihood else BY_SILHOUETTE,
             "criteria": FORMULAS if has_likelihood else NO_LIKELIHOOD.format(method=choice.method),

@@ -14,7 +14,7 @@ from catalpa.engines.local import opener_for
 from catalpa.engines.sources import without
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.labelled import TableElsewhere, table_for_rows
+from catalpa.estimator.labelled import TableElsewhere, columns_of_fit, table_for_rows
 from catalpa.estimator.naming import all_names
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.crosstab import Crosstab, crosstab
@@ -220,7 +220,8 @@ def _clustering(clustering: Any, X: Any, name: str, columns: list[str]) -> tuple
             raise ParameterError(
                 f"The {name} clustering is a model: give the table, compare(first, second, X)."
             )
-        return np.asarray(clustering._nearest(_without(X, columns))), _made_by(clustering)
+        rows = columns_of_fit(clustering, _without(X, columns))
+        return np.asarray(clustering._nearest(rows)), _made_by(clustering)
     if isinstance(clustering, str):
         if X is None:
             raise ParameterError(

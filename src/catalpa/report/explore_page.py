@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from catalpa.estimator.parameters import check_parameters, choice, rules
 from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import fitted_of
 from catalpa.estimator.verdict import Verdict
+from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.formatting import MISSING, category_names
+from catalpa.explain.reasons import rows_per_weight
 from catalpa.explain.repeats import group_numbers
 from catalpa.model.scoring import Scoring
 from catalpa.plot.theme import PALETTE
@@ -34,12 +37,14 @@ from catalpa.report.explore_data import (
     encoded,
     partitions,
 )
+from catalpa.report.explore_edits import Edits
 from catalpa.report.explore_widget import explore_widget
 from catalpa.report.report_page import script_json
 from catalpa.report.rows import separate_extra_columns
 from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS, FloatArray, IntArray
 
 UNKNOWN = "(a new value)"
+NO_GROUPS = ("id", "text", "constant", "weight")  # roles of columns that say nothing about groups
 MOST_COSTS = 200_000  # table entries in a page
 
 
@@ -49,6 +54,7 @@ class Explorer(Document):
 
     template = "explore.html.jinja"
     is_served: bool = False  # whether a server answers the page
+    models: Mapping[int, Clusterer] = field(default_factory=dict)  # by their number of clusters
 
     def _content(self) -> Mapping[str, Any]:
         return {"data": script_json(self.summary), "is_served": self.is_served}
@@ -60,10 +66,40 @@ class Explorer(Document):
     def widget(self) -> Any:
         """The page as a widget for a notebook, which needs ``pip install "catalpa[notebook]"``.
 
-        Its ``edits`` is a dict of what the reader changed: ``names``, ``merges``, ``notes`` and ``filters``,
-        for the number of clusters ``n_clusters``. Its ``names`` can be passed to ``model.name_clusters``.
+        Its ``model`` is the model of the shown number of clusters with the names and merges of the reader,
+        ready for ``predict``, SQL, reports and ``save``. Its ``edits`` is a dict of all that was changed:
+        ``names``, ``merges``, ``notes`` and ``filters``, for the number of clusters ``n_clusters``.
         """
         return explore_widget(self)
+
+    def edited_model(self, edits: Mapping[str, Any] | str | Path) -> Clusterer:
+        """The model with the number of clusters, the names and the merges that a reader chose.
+
+        Parameters
+        ----------
+        edits : mapping or path
+            The file ``clusters.json`` that the page saved, or its contents.
+
+        Returns
+        -------
+        Clusterer
+            A new fitted model, of which ``predict``, SQL, ONNX and reports repeat the edits.
+
+        Examples
+        --------
+        >>> from catalpa import Grove, datasets
+        >>> zoo = datasets.load("zoo").frame
+        >>> page = Grove(5, random_state=0).fit(zoo).explore(zoo)
+        >>> page.edited_model({"n_clusters": 3, "names": {"0": "swimmers"}}).cluster_names_
+        ['swimmers', '1', '2']
+        """
+        read = Edits.read(edits) if isinstance(edits, str | Path) else Edits.of(edits)
+        if read.n_clusters not in self.models:
+            raise ParameterError(
+                f"The edits are of {read.n_clusters} clusters, and the page has models of "
+                f"{sorted(self.models)}."
+            )
+        return replace(read, model_clusters=read.n_clusters).apply(self.models[read.n_clusters])
 
     def __repr__(self) -> str:
         numbers = [one["k"] for one in self.summary["partitions"]]
@@ -145,11 +181,16 @@ def explorer_of(
     known, beside = separate_extra_columns(table.rows, fitted.schema)
     known = prepared_rows(fitted, known)
     view = view_of(model, TableInHand(known, table.weights))
-    columns = coded_columns(known, view.schema, beside.columns)
-    groupings = partitions(view, known, coarser(model) if others is None else others)
+    roles = {} if fitted.recipe is None else {one.name: one.role for one in fitted.recipe.fields}
+    worth = {name: values for name, values in beside.columns.items() if roles.get(name) not in NO_GROUPS}
+    columns = coded_columns(known, view.schema, worth)
+    others = coarser(model) if others is None else others
+    found = partitions(view, known, others)
     if verdict is None:
         verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
-    return Explorer({**_summary(view, columns, groupings, rows, title), "verdict": verdict.to_dict()})
+    summary = {**_summary(view, columns, found, rows, title), "verdict": verdict.to_dict()}
+    models = {int(one.n_clusters_): one for one in (*reversed(others), model)}  # as in partitions, the first
+    return Explorer(summary, models=models)
 
 
 def _summary(
@@ -159,6 +200,7 @@ def _summary(
     shown = _shown_rows(n) if rows else None
     complete = shown is not None and len(shown) == n
     repeats = group_numbers(repeats_of(view.fitted))
+    items = items_of_questions(column.name for column in columns)
     return {
         "title": title,
         "made_by": {"catalpa": catalpa.__version__, "method": type(view.model).__name__},
@@ -167,7 +209,13 @@ def _summary(
         "total": float(n if weights is None else weights.sum()),
         "weighted": weights is not None,
         "palette": [{"colour": colour, "dark": colour in PALE} for colour in PALETTE],
-        "columns": [column.record() | {"repeats": repeats.get(column.name)} for column in columns],
+        "rows_per_weight": 1.0 if weights is None else rows_per_weight(n, float(weights.sum())),
+        "columns": [
+            column.record()
+            | {"repeats": repeats.get(column.name)}
+            | dict(zip(("question", "item"), items.get(column.name, (None, None)), strict=True))
+            for column in columns
+        ],
         "codes": None
         if shown is None
         else [encoded(one.codes[shown], len(one.categories)) for one in columns],
@@ -214,8 +262,6 @@ def _scoring(view: View) -> dict[str, Any]:
         scoring = view.model._scoring(SqlError)
     except CatalpaError as error:
         return {"refused": str(error)}
-    if scoring.blocks:
-        return {"refused": f"The model uses columns that are missing together ({', '.join(scoring.blocks)})."}
     if scoring.derived:
         return {"refused": f"The model uses parts of the dates or items of the lists in {scoring.derived}."}
     fixed, schema = scoring.fixed, scoring.schema
@@ -257,10 +303,10 @@ def _typical(view: View, name: str) -> float | None:
     """Mean of a column of numbers, to three digits, to begin a tried row with."""
     record = next((one for one in view.number_records if one["column"] == name), None)
     known = [one for one in (record["clusters"] if record else []) if one["mean"] is not None]
-    if not known:
+    rows = sum(one["rows"] for one in known)
+    if not rows:
         return None
-    rows = sum(float(one["rows"]) for one in known)
-    return float(f"{sum(one['mean'] * float(one['rows']) / rows for one in known):.3g}")
+    return float(f"{sum(one['mean'] * (one['rows'] / rows) for one in known):.3g}")
 
 
 def _word_columns(scoring: Scoring, view: View) -> list[dict[str, Any]]:
@@ -283,6 +329,9 @@ def _word_columns(scoring: Scoring, view: View) -> list[dict[str, Any]]:
                 "edges": None if column.edges is None else list(column.edges),
                 "choices": choices,
                 "typical": None if column.edges is None else _typical(view, column.name),
+                # Of a block: the columns of each step, whose place is that of the step.
+                "steps": [list(step) for step in column.origin.steps] or None if column.origin else None,
+                "absent": scoring.missing_place(column),
                 "parent": None if parent is None else place_of[parent.name],
                 "width": column.size + SPECIAL_PLACES,
                 "costs": [list(map(str, row)) for row in costs.tolist()],

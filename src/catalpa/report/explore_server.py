@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from catalpa.errors import CatalpaError, ParameterError
+from catalpa.errors import CatalpaError, NoStructureWarning, ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.problem import fitted_of
 from catalpa.inspection.recipe import Field, Recipe
 from catalpa.report.explore_data import coarser
-from catalpa.report.explore_page import Explorer, explorer_of
+from catalpa.report.explore_edits import Edits
+from catalpa.report.explore_page import NO_GROUPS, Explorer, explorer_of
 from catalpa.report.first_screen import ROLES
 
 MOST_BYTES = 1 << 20  # of a request
 LOCAL = ("127.0.0.1", "localhost")
 FOUND, AS_IT_IS, CATEGORIES = USES = ("as found", "as it is", "categories")  # of a column
-RECIPE_FILE = "recipe.json"
+RECIPE_FILE, EDITS_FILE = "recipe.json", "clusters.json"
 MORE = 2  # larger numbers of clusters that are fitted beside the chosen one
 
 
@@ -66,7 +66,8 @@ class Session:
     model: Clusterer | None = field(default=None, init=False)
     models: dict[int, Clusterer] = field(default_factory=dict, init=False)  # of every number on the page
     page: Explorer | None = field(default=None, init=False)
-    was_split: bool = field(default=False, init=False)  # whether a cluster was split since the last fit
+    splits: tuple[int, ...] = field(default=(), init=False)  # clusters that were split since the fit
+    fitted_clusters: int = field(default=0, init=False)  # of the fit, before splits
     uses: Mapping[str, str] = field(default_factory=dict, init=False)  # of columns not used as found
     verdict: Mapping[str, Any] | None = field(default=None, init=False)  # once the samples were compared
     version: int = field(default=0, init=False)
@@ -74,6 +75,7 @@ class Session:
     error: str | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _job: threading.Thread | None = field(default=None, init=False)
+    _judging: threading.Thread | None = field(default=None, init=False)
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
     _wanted: Mapping[str, str] = field(default_factory=dict, init=False)  # uses in the fit that is running
 
@@ -144,13 +146,25 @@ class Session:
         if isinstance(cluster, bool) or not isinstance(cluster, int) or not 0 <= cluster < model.n_clusters_:
             raise ParameterError(f"There is no cluster {cluster!r} to split.")
         weights = self.sample_weight
-        self._begin(self.columns, lambda rows: model.split(cluster, rows, sample_weight=weights), split=True)
+        self._begin(
+            self.columns,
+            lambda rows: self._split(model, cluster, rows, weights),
+            splits=(*self.splits, cluster),
+        )
+
+    def _split(self, model: Any, cluster: int, rows: Any, weights: Any) -> Clusterer:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoStructureWarning)
+            parts: Clusterer = model.split(cluster, rows, sample_weight=weights)
+        if parts.n_clusters_ == model.n_clusters_:
+            raise ParameterError(f"No clusters were found inside cluster {cluster}.")
+        return parts
 
     def _begin(
         self,
         columns: Sequence[str] | None,
         make: Callable[[Any], Clusterer],
-        split: bool = False,
+        splits: tuple[int, ...] = (),
         uses: Mapping[str, str] | None = None,
     ) -> None:
         with self._lock:
@@ -160,7 +174,7 @@ class Session:
             self.error, self.progress = None, "reading the table"
             self._wanted = self.uses if uses is None else uses
             self._job = threading.Thread(
-                target=self._fit, args=(list(columns or ()), make, split), daemon=True
+                target=self._fit, args=(list(columns or ()), make, splits), daemon=True
             )
             self._job.start()
 
@@ -173,7 +187,7 @@ class Session:
         if self._job is not None:
             self._job.join()
 
-    def _fit(self, columns: list[str], make: Callable[[Any], Clusterer], split: bool) -> None:
+    def _fit(self, columns: list[str], make: Callable[[Any], Clusterer], splits: tuple[int, ...]) -> None:
         try:
             known = _selected(self.table, columns)
             model = make(known)
@@ -184,7 +198,7 @@ class Session:
             self.progress = "drawing the page"
             page = explorer_of(
                 model,
-                self.table,
+                _selected(self.table, self._worth_showing(columns)),
                 others=others,
                 sample_weight=self.sample_weight,
                 rows=self.rows,
@@ -199,13 +213,26 @@ class Session:
         except Exception as error:
             self.error = f"The fit failed: {type(error).__name__}: {error}"
         else:
+            fitted = self.fitted_clusters if splits else int(model.n_clusters_)
+            known_edits = {"fitted_clusters": fitted, "splits": list(splits)}
+            page = replace(page, summary={**page.summary, **known_edits})
             self.model, self.page, self.columns, self.uses = model, page, columns, self._wanted
-            self.was_split, self.verdict = split, None
+            self.splits, self.fitted_clusters, self.verdict = splits, fitted, None
             self.models = {int(one.n_clusters_): one for one in (*others, model)}
             self.version += 1
-            threading.Thread(target=self._judge, args=(model,), daemon=True).start()
+            self._judging = threading.Thread(target=self._judge, args=(model,), daemon=True)
+            self._judging.start()
         finally:
             self.progress = ""
+
+    def judged(self) -> Explorer | None:
+        """The page of the fit that was started, once it is drawn and its verdict is measured."""
+        self.wait()
+        if self._judging is not None:
+            self._judging.join()
+        if self.page is None or self.verdict is None:
+            return self.page
+        return replace(self.page, summary={**self.page.summary, "verdict": self.verdict})
 
     def _judge(self, model: Clusterer) -> None:
         """Measure the verdict of a model; forgotten if other clusters are shown by then."""
@@ -215,6 +242,12 @@ class Session:
             return  # the page keeps the verdict that needs no samples
         if self.model is model:
             self.verdict = verdict
+
+    def _worth_showing(self, columns: Sequence[str]) -> list[str]:
+        """The columns that are clustered, and others except those that no group can have in common."""
+        fields = () if self.recipe is None else self.recipe.fields
+        useless = {one.name for one in fields if one.role in NO_GROUPS} - set(columns)
+        return [name for name in self._names() if name not in useless]
 
     def _fitted(self, rows: Any, n_clusters: int | str) -> Clusterer:
         def watch(progress: Any) -> None:
@@ -242,16 +275,19 @@ class Session:
 
     @property
     def command(self) -> str:
-        """The command that makes the same clusters again; none does after a cluster was split."""
-        if self.was_split:
-            return "save the model: a cluster was split, which no single command repeats"
+        """The command that makes the same clusters again; after splits it needs the edits of the page."""
+        return self._command(edits=bool(self.splits))
+
+    def _command(self, *, edits: bool) -> str:
         dropped = [name for name in self._names() if name not in (self.columns or ())]
         options = list(self.options)
         if self.changes_recipe:
             options = [*_without_preparing(options), "--recipe", RECIPE_FILE]
             dropped = []  # the recipe leaves them out
         parts = ["catalpa", "cluster", self.source, *options]
-        if self.model is not None and "n_clusters" in self.model.get_params(deep=False):
+        if edits:
+            parts += ["--edits", EDITS_FILE]  # which holds the number of clusters too
+        elif self.model is not None and "n_clusters" in self.model.get_params(deep=False):
             parts += ["-k", str(self.model.n_clusters_)]
         for name in dropped:
             parts += ["--drop", f'"{name}"' if "," in name else name]
@@ -265,6 +301,7 @@ class Session:
             "error": self.error,
             "version": self.version,
             "command": self.command,
+            "command_with_edits": self._command(edits=True),
             "verdict": self.verdict,
             "columns": [
                 {
@@ -298,7 +335,10 @@ class Session:
         wanted = edits.get("n_clusters", self.model.n_clusters_)
         if wanted not in self.models:
             raise ParameterError(f"The page shows {wanted!r} clusters, which the session does not have.")
-        model = _edited(self.models[wanted], edits)
+        # Levels and larger numbers are models of their own here.
+        model = replace(Edits.of({**edits, "n_clusters": wanted}), model_clusters=wanted).apply(
+            self.models[wanted]
+        )
         if kind == "model":
             from catalpa.estimator.model_json import model_document
             from catalpa.model.file import model_text
@@ -327,25 +367,6 @@ def _without_preparing(options: Sequence[str]) -> list[str]:
         elif option != "--as-is":
             others.append(option)
     return others
-
-
-def _edited(model: Clusterer, edits: Mapping[str, Any]) -> Clusterer:
-    """The model with clusters merged and named as on the page."""
-    groups: list[tuple[int, ...]] = [(cluster,) for cluster in range(int(model.n_clusters_))]
-    for parts in edits.get("merges", ()):
-        if not hasattr(model, "merge"):
-            raise ParameterError("Only clusters of Grove can be merged in a model.")
-        at = [place for place, group in enumerate(groups) if set(group) & set(parts)]
-        model = model.merge(at)
-        others = [(group[0], group) for place, group in enumerate(groups) if place not in at]
-        union = tuple(sorted(cluster for place in at for cluster in groups[place]))
-        groups = [group for _, group in sorted([(groups[at[0]][0], union), *others])]
-    names = edits.get("names", {})
-    if not isinstance(names, Mapping):
-        raise ParameterError(f"names is {names!r}; it is an object with a name for each cluster.")
-    place_of = {cluster: place for place, group in enumerate(groups) for cluster in group}
-    known = {place_of[int(cluster)]: str(name) for cluster, name in names.items() if int(cluster) in place_of}
-    return model.name_clusters({**fitted_of(model).names, **known})
 
 
 def _names_of(table: Any) -> list[str]:

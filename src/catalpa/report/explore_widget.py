@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from catalpa.errors import needing
 
 if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
     from catalpa.report.explore_page import Explorer
 
 RENDER = """
@@ -35,7 +36,7 @@ def explore_widget(page: Explorer) -> Any:
         import anywidget
         import traitlets
 
-    folder = files("catalpa.report") / "page"
+    folder, own = files("catalpa.report") / "page", page.summary["model"]
 
     class ExplorerWidget(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
         _esm = (folder / "explore.js").read_text("utf-8") + RENDER
@@ -47,6 +48,11 @@ def explore_widget(page: Explorer) -> Any:
         def names(self) -> dict[int, str]:
             """The names that the reader gave, for ``model.name_clusters``."""
             return {int(cluster): name for cluster, name in self.edits.get("names", {}).items()}
+
+        @property
+        def model(self) -> Clusterer:
+            """The model of the shown number of clusters, with the names and merges of the reader."""
+            return page.edited_model(self.edits or {"n_clusters": page.summary["partitions"][own]["k"]})
 
     style = "".join((folder / name).read_text("utf-8") for name in ("report.css", "explore.css"))
     return ExplorerWidget(style=style, data=dict(page.summary))

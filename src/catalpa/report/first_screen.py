@@ -10,11 +10,13 @@ from catalpa.estimator.attributes import column_notes, repeats_of
 from catalpa.estimator.problem import Fitted
 from catalpa.explain.formatting import figure, percent, shortened
 from catalpa.explain.reasons import FAR
+from catalpa.table.gap_blocks import UP_TO
 
 MOST_LINES = 3  # reasons of a cluster
 SHORT = 24  # characters of a column's name that is no question
 NAME_WIDTH = 60
 PLAIN_ANSWERS = ("yes", "no", "true", "false")  # these mean nothing without their column
+RANGES = ("up to ", "below ")
 ROLES = {
     "id": "identifier",
     "text": "free text",
@@ -24,10 +26,15 @@ ROLES = {
 }
 
 
-def answer_lines(reasons: Iterable[Mapping[str, Any]], most: int = MOST_LINES) -> list[dict[str, Any]]:
+def answer_lines(
+    reasons: Iterable[Mapping[str, Any]],
+    most: int = MOST_LINES,
+    items: Mapping[str, tuple[str, str]] | None = None,
+) -> list[dict[str, Any]]:
     """The first few reasons of a cluster as lines: the answer, its columns, and the figures.
 
     Categories of the same name and shares in several columns, such as "No internet service", are one line.
+    ``items`` has the question and the item of columns that share a question: the item is part of the answer.
 
     Examples
     --------
@@ -40,7 +47,7 @@ def answer_lines(reasons: Iterable[Mapping[str, Any]], most: int = MOST_LINES) -
     lines: list[dict[str, Any]] = []
     by_answer: dict[tuple[str, str], dict[str, Any]] = {}
     for reason in reasons:
-        line = _number_line(reason) if reason["kind"] == "number" else _category_line(reason)
+        line = _number_line(reason) if reason["kind"] == "number" else _category_line(reason, items or {})
         key = line["answer"], line["figures"]
         known = by_answer.get(key) if line["columns"] else None
         if known is not None:
@@ -68,20 +75,28 @@ def _number_line(reason: Mapping[str, Any]) -> dict[str, Any]:
     return {"answer": f"{side} {column}", "columns": [], "figures": means}
 
 
-def _category_line(reason: Mapping[str, Any]) -> dict[str, Any]:
+def _category_line(reason: Mapping[str, Any], items: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     rare, share, elsewhere = reason["kind"] == "rare", reason["share"], reason["share_elsewhere"]
-    column, answer = (
-        shortened(reason.get("title") or reason["column"], NAME_WIDTH),
-        shortened(reason["category"], NAME_WIDTH),
-    )
+    question, item = (reason.get("title"), None)
+    if not question:
+        question, item = items.get(reason["column"], (reason["column"], None))
+    column, answer = shortened(question, NAME_WIDTH), shortened(reason["category"], NAME_WIDTH)
     if reason["missing"]:
         answer = "answered" if rare else "missing"
         if rare:
             share, elsewhere, rare = 1.0 - share, 1.0 - elsewhere, False
     columns = [column]
-    # "Yes" and "3" mean nothing alone; a long question would hide the answer.
+    # "Yes", "3" and "below 3" mean nothing alone; a long question would hide the answer.
     clear = answer[:1].isalpha() and len(answer) > 1 and answer.casefold() not in PLAIN_ANSWERS
-    if len(column) <= SHORT and not (clear and not reason["missing"]):
+    clear = clear and not answer.startswith(RANGES)
+    if reason["column"].endswith(UP_TO):  # the last question that was reached
+        answer, rare = f'{"stopped before" if rare else "answered up to"} "{answer}"', False
+        if reason["kind"] == "rare":
+            share, elsewhere = 1.0 - share, 1.0 - elsewhere
+        columns = []
+    elif item is not None:
+        answer = f"{shortened(item, NAME_WIDTH)}: {answer}"
+    elif len(column) <= SHORT and not (clear and not reason["missing"]):
         answer, columns = f"{column}: {answer}", []
     comparison = f"elsewhere {percent(elsewhere)}" if elsewhere else "nowhere else"
     figures = f"{percent(share)}, {comparison}"

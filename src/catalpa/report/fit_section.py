@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -10,11 +11,14 @@ import narwhals.stable.v2 as nw
 from catalpa.estimator.attributes import column_notes
 from catalpa.estimator.problem import Fitted
 from catalpa.estimator.verdict import Verdict
+from catalpa.explain.decisions import group_similar_decisions
+from catalpa.explain.formatting import shortened
 from catalpa.explain.splits import SplitTree
 from catalpa.plot.view import View
 
 # The chart is 380 pixels wide: more passes than pixels show nothing more.
 MOST_PASSES = 400
+NAME_WIDTH = 40  # of a column in a sentence
 
 
 def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
@@ -25,6 +29,8 @@ def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
         "passes": passes[-MOST_PASSES:],
         "earlier_passes": max(len(passes) - MOST_PASSES, 0),
         "cost": float(outcome.cost),
+        # Evidence is that of the whole fit; the costs of passes leave the priors out.
+        "evidence": _known(outcome.facts.get("evidence")),
         "converged": bool(outcome.converged),
         "rows": int(view.fitted.rows),
         "sizes": [float(size) for size in view.model.cluster_sizes_],
@@ -32,6 +38,10 @@ def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
         "warnings": _warnings(view, verdict),
         "notes": _notes(view),
     }
+
+
+def _known(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else float(number)
 
 
 def _warnings(view: View, verdict: Verdict) -> list[str]:
@@ -64,10 +74,13 @@ def _notes(view: View) -> list[str]:
             "show every row once."
         )
     if view.missing:
-        named = ", ".join(f"{name} ({cells:,})" for name, cells in list(view.missing.items())[:8])
+        named = ", ".join(
+            f"{shortened(name, NAME_WIDTH)} ({cells:,})" for name, cells in list(view.missing.items())[:8]
+        )
         more = f" and {len(view.missing) - 8} more columns" if len(view.missing) > 8 else ""
         notes.append(f"Missing cells: {named}{more}; {_missing_rule(view)}.")
-    return [*notes, *view.schema.decisions, *column_notes(view.fitted)]
+    decisions = group_similar_decisions([*view.schema.decisions, *column_notes(view.fitted)])
+    return [*notes, *(f"{text[:1].upper()}{text[1:]}." for text in decisions)]
 
 
 def _fit_was_weighted(fitted: Fitted) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 import catalpa
+from catalpa.engines.local import opener_for
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.labelled import crosstab_of_models
@@ -23,6 +24,7 @@ from catalpa.report.drift_page import drift
 from catalpa.table.blocks import FloatArray
 
 STEP, HEIGHT, GAP, NODE, TOP = 150, 360, 7, 26, 26  # pixels, as on the page of choose_k
+WIDEST = 700  # few periods stand further apart, up to this width
 CHANGES_TOLD = 12  # of each period
 COLUMNS = ("period", "line", "cluster", "name", "rows", "share", "stays")
 
@@ -154,7 +156,7 @@ def history(
         "lines": _shares(texts),
         "changes_told": CHANGES_TOLD,
     }
-    return History(summary, records, fitted_of(steps[0].model).schema.library)
+    return History(summary, records, opener_for(steps[0].table).library)
 
 
 def _periods(items: Sequence[Any]) -> list[Period]:
@@ -228,18 +230,23 @@ def _staying(cross_table: Crosstab) -> float:
 def _shares(periods: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """A record per line: its last name, and its share of every period."""
     names: dict[int, str] = {}
+    numbers: dict[int, int] = {}
     shares: dict[int, list[float | None]] = {}
     for at, period in enumerate(periods):
         for cluster in period["clusters"]:
-            names[cluster["line"]] = cluster["name"]
+            names[cluster["line"]], numbers[cluster["line"]] = cluster["name"], cluster["cluster"]
             shares.setdefault(cluster["line"], [None] * len(periods))[at] = cluster["share"]
-    return [{"line": line, "name": names[line], "shares": shares[line]} for line in sorted(shares)]
+    return [
+        {"line": line, "cluster": numbers[line], "name": names[line], "shares": shares[line]}
+        for line in sorted(shares)
+    ]
 
 
 def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Clusters as boxes, as high as their share, and the rows that go from one to another as ribbons."""
     most = max(len(period["clusters"]) for period in periods)
     scale = HEIGHT - GAP * (most - 1)
+    step = max(STEP, WIDEST // max(len(periods) - 1, 1))
     columns: list[dict[str, Any]] = []
     ribbons: list[dict[str, Any]] = []
     for at, period in enumerate(periods):
@@ -250,10 +257,10 @@ def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
             top += height + GAP
         if at:
             flows = np.array(period["flows"], dtype=np.float64)
-            ribbons += _ribbons(STEP * (at - 1) + NODE, columns[-1]["boxes"], boxes, flows)
-        columns.append({"label": period["label"], "x": STEP * at, "boxes": boxes})
+            ribbons += _ribbons(step * (at - 1) + NODE, step, columns[-1]["boxes"], boxes, flows)
+        columns.append({"label": period["label"], "x": step * at, "boxes": boxes})
     return {
-        "width": STEP * (len(periods) - 1) + NODE,
+        "width": step * (len(periods) - 1) + NODE,
         "height": TOP + HEIGHT,
         "columns": columns,
         "ribbons": ribbons,
@@ -262,14 +269,14 @@ def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _ribbons(
-    x: int, left: dict[int, dict[str, Any]], right: dict[int, dict[str, Any]], flows: FloatArray
+    x: int, step: int, left: dict[int, dict[str, Any]], right: dict[int, dict[str, Any]], flows: FloatArray
 ) -> list[dict[str, Any]]:
     """Ribbons as wide, at either end, as their part of the box there: the periods have different rows."""
     from_left = flows / np.maximum(flows.sum(axis=1, keepdims=True), 1.0)
     from_right = flows / np.maximum(flows.sum(axis=0), 1.0)
     leaving = {cluster: box["y"] for cluster, box in left.items()}
     arriving = {cluster: box["y"] for cluster, box in right.items()}
-    end, ribbons = x + STEP - NODE, []
+    end, ribbons = x + step - NODE, []
     middle = (x + end) / 2
     for source, target in itertools.product(left, right):
         if not flows[source, target]:

@@ -21,6 +21,7 @@ from catalpa.plot.theme import cluster_colour
 from catalpa.plot.view import drawn_rows, view_of
 from catalpa.report.against import against_columns, against_names, crossed, crossed_elsewhere
 from catalpa.report.document import Document, chip_class, needs_packages
+from catalpa.report.intervals import check_intervals, with_intervals
 from catalpa.report.rows import extra_columns_of, separate_extra_columns
 from catalpa.report.summary import summarise
 
@@ -83,34 +84,41 @@ class Report(Document):
         )
 
 
-def report_of(model: Clusterer, X: Any, sample_weight: Any, against: Any, names: Any, title: str) -> Report:
+def report_of(
+    model: Clusterer, X: Any, sample_weight: Any, against: Any, names: Any, title: str, intervals: Any = None
+) -> Report:
     """Look at a table through a fitted model; see ``Clusterer.report``."""
     needs_packages()
+    check_intervals(intervals, fitted_of(model))
     table = table_for_rows(X, sample_weight)
     if isinstance(table, TableElsewhere):
-        return _report_from_afar(model, table, against, names, title)
+        summary = _summary_from_afar(model, table, against, names, title)
+    else:
+        summary = _summary(model, table, against, names, title)
+    return Report(summary if intervals is None else with_intervals(summary, intervals))
+
+
+def _summary(model: Clusterer, table: TableInHand, against: Any, names: Any, title: str) -> dict[str, Any]:
     known, beside = separate_extra_columns(table.rows, fitted_of(model).schema, names)
     wanted = against_columns(against, table.rows)
     view = view_of(model, TableInHand(known, table.weights))
     assert view.labels is not None
     crossings = [crossed(view.labels, view.k, column, weights=view.weights) for column in wanted]
     verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
-    return Report(summarise(view, title, beside, verdict) | {"against": _one_or_several(against, crossings)})
+    return summarise(view, title, beside, verdict) | {"against": _one_or_several(against, crossings)}
 
 
-def _report_from_afar(
+def _summary_from_afar(
     model: Clusterer, table: TableElsewhere, against: Any, names: Any, title: str
-) -> Report:
-    """The page of a table elsewhere: all rows are counted where they are, a sample of them is looked at."""
+) -> dict[str, Any]:
+    """The same of a table elsewhere: all rows are counted where they are, a sample of them is looked at."""
     wanted = against_names(against, table.source)
     positions, rows = drawn_rows(table)
     weight = None if table.weight is None else table.weight.name
     beside = extra_columns_of(rows, positions, fitted_of(model).schema, names, weight)
     view = view_of(model, table, sample=(positions, rows))
     crossings = crossed_elsewhere(model, table, wanted)
-    return Report(
-        summarise(view, title, beside, model.verdict_) | {"against": _one_or_several(against, crossings)}
-    )
+    return summarise(view, title, beside, model.verdict_) | {"against": _one_or_several(against, crossings)}
 
 
 def _last_phase(passes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

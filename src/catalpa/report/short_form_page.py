@@ -11,14 +11,18 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 import catalpa
-from catalpa.errors import OutputError, ParameterError, UnsupportedTable
+from catalpa.errors import OutputError, ParameterError, SqlError
+from catalpa.estimator.labelled import TableElsewhere, TableInHand, table_for_rows
 from catalpa.estimator.naming import all_names
 from catalpa.estimator.parameters import check_parameters, choice, either, integer, rules, text, texts
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.formatting import percent
 from catalpa.files import check_path
+from catalpa.inspection.apply import Preparation
+from catalpa.inspection.elsewhere import category_of_empty, missing_texts, steps_in_the_way
+from catalpa.inspection.recipe import Recipe
 from catalpa.model.sql_dialect import SqlDialect
-from catalpa.plot.view import make_view
+from catalpa.plot.view import drawn_table, view_of
 from catalpa.report.document import Document
 from catalpa.report.form_book import FilledForm, form_book
 from catalpa.report.form_scores import (
@@ -36,6 +40,7 @@ from catalpa.report.rows import separate_extra_columns
 from catalpa.report.workbook_file import save_bytes
 from catalpa.table import encode
 from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.open import open_table
 from catalpa.table.schema import Schema
 
 
@@ -63,6 +68,7 @@ class ShortForm(Document):
     template = "short_form.html.jinja"
     selection: FormSelection = field(repr=False)
     schema: Schema = field(repr=False)  # of the columns of the form
+    recipe: Recipe | None = field(default=None, repr=False)  # of the model, for rows that are labelled
 
     @property
     def columns(self) -> list[str]:
@@ -98,6 +104,8 @@ class ShortForm(Document):
     def _cells(self, rows: Any) -> list[Any]:
         """The cells of each question, as codes of its column or as numbers."""
         known, _ = separate_extra_columns(rows, self.schema)
+        if self.recipe is not None:
+            known = Preparation(self.recipe, "keep")(open_table(known))
         block = encode(known, self.schema, handle_unknown="ignore").rows.blocks[0]
         cells: dict[str, Any] = {
             column.name: codes for column, codes in zip(self.schema.categorical, block.codes.T, strict=True)
@@ -170,6 +178,11 @@ class ShortForm(Document):
             rules(table=text(), keep=either(choice(None), texts()), label=text()),
         )
         words = SqlDialect(str(dialect).lower())
+        if changed := [name for name in self.columns if _changes(self.recipe, name)]:
+            raise SqlError(
+                f"The recipe of the model changes {changed}, which this query cannot do. Use predict, or "
+                "fit a model to the prepared table (recipe.apply)."
+            )
         columns = self.columns if keep is None else list(keep)
         clusters = range(len(self.selection.start))
         sums = [
@@ -226,11 +239,12 @@ def short_form(
     ----------
     model : fitted estimator
     X : table
-        The fitted table, or another one with the same columns.
+        The fitted table, or another one with the same columns. Of a table that is not in memory, and has more
+        than 20,000 rows, a random sample is used.
     most : int, default=6
         Maximum number of columns.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the rows.
+    sample_weight : str or array-like of shape (n,), optional
+        Weights of the rows, or the name of their column.
     random_state : int, default=0
         Seed of the held-out parts, and of the sample of 20,000 rows that is used to choose columns of larger
         tables.
@@ -269,22 +283,30 @@ def short_form(
     schema = askable(fitted.schema)
     if not schema.columns:
         raise ParameterError("No column of the model can be asked for: each has more than 30 categories.")
-    known, _ = separate_extra_columns(X, fitted.schema)
-    view = make_view(model, known, sample_weight=sample_weight)
-    if view.labels is None:
-        raise UnsupportedTable(
-            "A short form is tested on the rows of the table, which are not in memory. Pass a random sample "
-            "of them as a frame."
-        )
-    weights = np.ones(len(view.labels)) if view.weights is None else view.weights
-    questions = questions_of(_columns_of(known, fitted.schema, schema), schema)
+    table = table_for_rows(X, sample_weight)
+    if isinstance(table, TableElsewhere):
+        table = drawn_table(table)
+    known, _ = separate_extra_columns(table.rows, fitted.schema)
+    view = view_of(model, TableInHand(known, table.weights))
+    weights = np.ones(view.rows) if view.weights is None else view.weights
+    columns = _columns_of(known, fitted.schema, schema)
+    if fitted.recipe is not None:
+        columns = Preparation(fitted.recipe, "keep")(open_table(columns)).only(schema.inputs)
+    questions = questions_of(columns, schema)
     most = min(most, len(questions))
-    chosen = select(questions, np.asarray(view.labels), view.k, most, weights, random_state)
+    chosen = select(questions, view.row_labels, view.k, most, weights, random_state)
     if not chosen.questions:
         raise ParameterError("No column tells the clusters of these rows apart, so no form can find them.")
     form_schema = replace(schema, columns=tuple(one.column for one in chosen.questions))
     names = all_names(fitted.names, view.k)
-    return ShortForm(_summary(chosen, names, title, type(model).__name__), chosen, form_schema)
+    summary = _summary(chosen, names, title, type(model).__name__)
+    return ShortForm(summary, chosen, form_schema, fitted.recipe)
+
+
+def _changes(recipe: Recipe | None, column: str) -> bool:
+    """Whether a recipe changes cells of a column in a way that the query of a form does not know."""
+    empty = category_of_empty(recipe, column) is not None
+    return empty or bool(missing_texts(recipe, column) or steps_in_the_way(recipe, [column]))
 
 
 def _columns_of(X: Any, schema: Schema, form_schema: Schema) -> Any:

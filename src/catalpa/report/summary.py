@@ -12,6 +12,7 @@ from catalpa.arrays import safe_divide
 from catalpa.estimator.attributes import column_notes, repeats_of
 from catalpa.estimator.parameters import WATCHING
 from catalpa.estimator.verdict import Verdict
+from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.formatting import reading_order, shortened
 from catalpa.explain.profiles import column_importances
 from catalpa.explain.reasons import cluster_records, reasons, rows_per_weight
@@ -156,12 +157,13 @@ def _clusters(
         view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight, groups=groups
     )
     suggested = view.model.suggest_names()
+    items = items_of_questions(view.schema.names)
     records = cluster_records(view.sizes, view.fitted.names, [one[:REASONS] for one in by_cluster])
     for cluster, (record, of_cluster) in enumerate(zip(records, by_cluster, strict=True)):
         record |= {
             "suggested_name": suggested[cluster] if of_cluster else None,
             "clarity": clarity[cluster],
-            "lines": answer_lines(reason.record() for reason in of_cluster),
+            "lines": answer_lines((reason.record() for reason in of_cluster), items=items),
             "more_reasons": [reason.record() for reason in of_cluster[REASONS:]],
             "examples": example_rows(view, cluster, names, beside),
         }

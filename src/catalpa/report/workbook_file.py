@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +36,7 @@ OPTIONS = {
     "default_date_format": "yyyy-mm-dd hh:mm:ss",
 }
 LINE_HEIGHT = 15.0  # points
+NOTE_WIDTH = 110  # characters of a row of a note
 HEAD_WIDTH, TEXT_WIDTH, HEAD_LINES = 12, 90, 5  # letters in a line of a heading and of a text, and lines
 SHARE, LOW_COLOUR, HIGH_COLOUR = "0.0%", "#FFFFFF", "#5B9BD5"
 MARKS = {0: SHARE, 1: '0.0%" ▲"', -1: '0.0%" ▼"'}
@@ -235,10 +237,21 @@ class Sheet:
         else:
             self.sheet.write(self.at, column, plain, style)
 
-    def head(self, *cells: Any) -> int:
-        """Write a row of headings."""
+    def note(self, text: str) -> None:
+        """Write a long text as rows, so that printing does not shrink the sheet to its length."""
+        for line in textwrap.wrap(text, NOTE_WIDTH):
+            self.line(line)
+
+    def head(self, *cells: Any, numbers: tuple[int, int] | None = None) -> int:
+        """Write a row of headings; those from one place to before another stand above numbers."""
         texts = [str(cell[0] if isinstance(cell, tuple) else cell) for cell in cells]
         style = self.book.format(bold=True, bottom=1, text_wrap=True, valign="top")
+        if numbers is not None:
+            right = self.book.format(bold=True, bottom=1, text_wrap=True, valign="top", align="right")
+            cells = tuple(
+                (cell, right) if numbers[0] <= at < numbers[1] and not isinstance(cell, tuple) else cell
+                for at, cell in enumerate(cells)
+            )
         longest = max(map(len, texts), default=0)
         return self.line(*cells, style=style, lines=min(-(-longest // HEAD_WIDTH), HEAD_LINES))
 
@@ -317,13 +330,20 @@ def _summary(book: Book, findings: Findings, left_out: str | None) -> None:
     named = any(one["name"] for one in summary["clusters"])
     suggested = {} if named else findings.view.model.suggest_names()
     amount = "Weight" if findings.weighted else "Rows"
-    sheet.head("Cluster", "Name" if named else "Suggested name", amount, "Share", "Typical of the cluster")
+    sheet.head(
+        "Cluster",
+        "Name" if named else "Suggested name",
+        amount,
+        "Share",
+        "Typical of the cluster",
+        numbers=(2, 4),
+    )
     first = sheet.at
     for one in summary["clusters"]:
         sheet.line(
             (one["cluster"], book.format(valign="top", align="left")),
             (one["name"] or suggested.get(one["cluster"]), wrapped),
-            (one["size"], book.format(num_format="#,##0.##" if findings.weighted else "#,##0", valign="top")),
+            (one["size"], book.format(num_format=amount_format(findings), valign="top")),
             (one["share"], book.format(num_format=SHARE, valign="top")),
             (one["sets_apart"], wrapped),
             lines=-(-len(one["sets_apart"]) // TEXT_WIDTH),
@@ -334,7 +354,13 @@ def _summary(book: Book, findings: Findings, left_out: str | None) -> None:
     sheet.line()
     sheet.line(summary["telling"])
     for note in notes(findings, left_out):
-        sheet.line(note)
+        sheet.note(note)
+
+
+def amount_format(findings: Findings) -> str:
+    """How rows, or their weights, are shown: weights that add up to little need their fractions."""
+    is_small = findings.weighted and sum(one["size"] for one in findings.summary["clusters"]) < 1000
+    return "#,##0.000" if is_small else "#,##0"
 
 
 def about(findings: Findings) -> str:
@@ -357,7 +383,14 @@ def _cluster_heads(book: Book, findings: Findings) -> list[tuple[str, Any]]:
     return [
         (
             title,
-            book.format(bold=True, text_wrap=True, valign="top", bottom=5, bottom_color=cluster_colour(at)),
+            book.format(
+                bold=True,
+                text_wrap=True,
+                valign="top",
+                align="right",
+                bottom=5,
+                bottom_color=cluster_colour(at),
+            ),
         )
         for at, title in enumerate(findings.titles)
     ]
@@ -371,7 +404,7 @@ def _profiles(book: Book, findings: Findings) -> None:
     sheet.sheet.set_column(2, k + 2, 12)
     sheet.line("Share of every category in every cluster; the columns that differ most come first.")
     sheet.sheet.freeze_panes(2, 2)
-    sheet.head("Column", "Category", "All rows", *_cluster_heads(book, findings))
+    sheet.head("Column", "Category", "All rows", *_cluster_heads(book, findings), numbers=(2, 3))
     share = book.format(num_format=SHARE)
     first = sheet.at
     for record in findings.summary["profile"]:
@@ -396,23 +429,25 @@ def _crossed(book: Book, findings: Findings, record: Mapping[str, Any]) -> None:
     sheet.sheet.set_column(1, len(categories) + 1, 13)
     sheet.line((f"{record['column']} in each cluster", book.format(bold=True, font_size=14)))
     sheet.line(association_text(record))
-    sheet.line(how_tested(record, findings.weighted))
+    sheet.note(how_tested(record, findings.weighted))
     sheet.line()
-    count = book.format(num_format="#,##0.##" if findings.weighted else "#,##0")
-    sheet.head("Weights" if findings.weighted else "Counts", *categories, "All")
+    count = book.format(num_format=amount_format(findings))
+    sheet.head(
+        "Weights" if findings.weighted else "Counts", *categories, "All", numbers=(1, len(categories) + 2)
+    )
     for title, row, size in zip(findings.titles, record["counts"], record["sizes"], strict=True):
         sheet.line(title, *((value, count) for value in (*row, size)))
     totals = np.sum(record["counts"], axis=0).tolist()
     sheet.line("All rows", *((value, count) for value in (*totals, sum(totals))))
     sheet.line()
-    sheet.head("Share of the cluster", *categories, "All")
+    sheet.head("Share of the cluster", *categories, "All", numbers=(1, len(categories) + 2))
     for title, row, marks in zip(findings.titles, record["shares"], record["marks"], strict=True):
         cells = [(share, _marked(book, mark, MARKS)) for share, mark in zip(row, marks, strict=True)]
         sheet.line(title, *cells, (float(sum(row)), book.format(num_format=SHARE)))
     share = book.format(num_format=SHARE)
     sheet.line("All rows", *((value, share) for value in (*record["overall"], sum(record["overall"]))))
     sheet.line()
-    sheet.head("Adjusted standardised residual", *categories)
+    sheet.head("Adjusted standardised residual", *categories, numbers=(1, len(categories) + 1))
     for title, row in zip(findings.titles, record["residuals"], strict=True):
         sheet.line(title, *((value, book.format(num_format="0.0")) for value in row))
 
@@ -431,9 +466,11 @@ def _crossed_numbers(book: Book, findings: Findings, record: Mapping[str, Any]) 
     sheet.sheet.set_column(1, 3, 14)
     sheet.line((f"{record['column']} in each cluster", book.format(bold=True, font_size=14)))
     sheet.line(association_text(record))
-    sheet.line(how_tested(record, findings.weighted))
+    sheet.note(how_tested(record, findings.weighted))
     sheet.line()
-    sheet.head("Cluster", "Weight" if findings.weighted else "Rows", "Mean", "Standard deviation")
+    sheet.head(
+        "Cluster", "Weight" if findings.weighted else "Rows", "Mean", "Standard deviation", numbers=(1, 4)
+    )
     figures = zip(
         findings.titles, record["rows"], record["means"], record["sds"], record["marks"], strict=True
     )
@@ -455,11 +492,11 @@ def _numbers(book: Book, findings: Findings) -> None:
     head = ("Column", "Cluster", amount, *measures, "Missing", "Mean elsewhere")
     sheet.sheet.set_column(2, len(head) - 1, 13)
     sheet.sheet.freeze_panes(1, 2)
-    sheet.head(*head)
+    sheet.head(*head, numbers=(2, len(head)))
     for record in findings.summary["numbers"]:
         for one in record["clusters"]:
             low, middle, high = (one["quantiles"] or [None] * 5)[1:4]
             figures = [(value, plain) for value in (one["mean"], one["sd"], middle, low, high)]
-            rows = (one["rows"], book.format(num_format="#,##0.##" if findings.weighted else "#,##0"))
+            rows = (one["rows"], book.format(num_format=amount_format(findings)))
             last = [(one["missing"], share), (one["mean_elsewhere"], plain)]
             sheet.line(record["column"], findings.titles[one["cluster"]], rows, *figures, *last)

@@ -13,7 +13,7 @@ from catalpa.table.cell_types import CellKind
 from catalpa.table.cells import Cells, DictionaryCells, Dtype, Numbers
 
 ANSWERED = "answered"
-UP_TO = ": answered up to"
+UP_TO = ": answered up to"  # end of the name of a block in which rows stop at one of several steps
 
 
 @dataclass(frozen=True)

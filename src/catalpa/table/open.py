@@ -170,10 +170,7 @@ def open_table(X: Any) -> Table:
         return _open_frame(nw.from_native(pa.table(X), eager_only=True))
     if isinstance(X, np.ndarray) or hasattr(X, "__array__"):
         return _open_array(np.asanyarray(X))
-    raise UnsupportedTable(
-        f"A {type(X).__name__} is not a table. Give a pandas or polars frame, an Arrow table, "
-        "a two-dimensional array or a list of rows."
-    )
+    raise _no_table(X)
 
 
 def join_tables(tables: Sequence[Table]) -> Table:
@@ -215,6 +212,18 @@ def _collected(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
         return frame.collect()
     except Exception as error:  # each library raises errors of its own
         raise TableError(f"The query of {library} failed: {error}") from error
+
+
+def _no_table(X: Any) -> UnsupportedTable:
+    if type(X).__module__ == "catalpa.table.files.scan":
+        return UnsupportedTable(
+            "The table is a scan of files, but its rows are needed in memory here. Pass it to fit or "
+            "predict, which read it in batches, or read the files as a frame."
+        )
+    return UnsupportedTable(
+        f"A {type(X).__name__} is not a table. Give a pandas or polars frame, an Arrow table, "
+        "a two-dimensional array or a list of rows."
+    )
 
 
 def _one_dimensional(X: Any) -> UnsupportedTable:

@@ -83,6 +83,13 @@ class KChoice:
         return self.verdict.level != "none"
 
     @property
+    def levels_in_words(self) -> str:
+        """The levels of detail and the agreement of samples on them; empty without levels above 1."""
+        if self.levels is None or self.levels.fine == 1:
+            return ""
+        return self.levels.in_words({line.k: line.agreement for line in self._lines})
+
+    @property
     def gains(self) -> dict[int, float]:
         """Gain over one cluster of every k that was tried."""
         return {line.k: line.gain for line in self._lines}
@@ -131,8 +138,8 @@ class KChoice:
         cells = [self.head, *self.rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         table_lines = ("  ".join(map(str.rjust, row, widths)) for row in cells)
-        several = self.levels is not None and self.levels.fine > 1
-        lines = [self.verdict.sentence, self.reason, *([f"Levels: {self.levels}."] if several else [])]
+        levels = [f"Levels: {self.levels_in_words}."] if self.levels_in_words else []
+        lines = [self.verdict.sentence, self.reason, *levels]
         return "\n".join([*lines, "", *table_lines])
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from catalpa.cluster.grove.em import MixtureFit, hard_counts, plain_passes
 from catalpa.cluster.grove.levels import mixture_of, weighted_engine
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.estimator.attributes import frame_in, profile_of
+from catalpa.estimator.intervals import Intervals
 from catalpa.estimator.parameters import between, check_parameters, integer, rules
 from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.explain.formatting import category_names
@@ -26,35 +27,6 @@ from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 BOOTSTRAP_ROWS = 20_000  # larger tables are represented by that many random rows; errors are scaled
 BOOTSTRAP_PASSES = 10  # EM iterations from the fitted model on every resample
 FIGURES = ("se", "low", "high")
-
-
-@dataclass(frozen=True, eq=False)
-class Intervals:
-    """Standard errors and intervals of a fitted model.
-
-    Attributes
-    ----------
-    sizes : frame of the table's library
-        A row per cluster: ``cluster``, ``name``, ``share`` of all rows, its standard error ``se``, the
-        interval from ``low`` to ``high``, and ``kept``: the mean share of the cluster's rows that a resample
-        puts into it too.
-    profiles : frame of the table's library
-        ``profiles_`` with ``se``, ``low`` and ``high`` of every share, and of the mean of a number.
-    level : float
-        Confidence level.
-    n_boot : int
-        Number of resamples.
-    """
-
-    sizes: Any
-    profiles: Any
-    level: float
-    n_boot: int
-
-    def __repr__(self) -> str:
-        return f"Intervals({self.level:.0%} from {self.n_boot} resamples: .sizes, .profiles)".replace(
-            "%", " %"
-        )
 
 
 class IntervalsMixin:

@@ -34,7 +34,7 @@ from catalpa.table.joined import JoinedAxis
 LEVEL = 0.05  # false discovery rate of associations
 FEWEST = 3  # fewest columns to search in: latent classes are not identified with fewer
 FEWEST_COLUMNS = 2 * FEWEST  # fewest columns of a table for selection
-# Categories of all columns for screening: that many, or as many as products of few rows allow.
+# Screening counts the pairs of all categories if there are at most that many, or few enough rows.
 MOST_CATEGORIES, MOST_ONES, MOST_PRODUCTS = 4000, 5e7, 1e11
 QUARTERS = 4  # bins of a number for screening
 ROUNDS = 5  # rounds of selecting columns and fitting again

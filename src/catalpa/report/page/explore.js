@@ -3,7 +3,8 @@
 // Text from the table only ever becomes textContent or an attribute's value, never markup.
 function catalpaExplorer(root, data, host = {}) {
   const MISSING = /^\((missing|not seen at fit)\)$/;
-  const LEAST_ROWS = 5; // a category that fewer rows of a cluster have is no reason
+  // What makes a category a reason, as in the report: rows, share, difference or ratio of shares, and a likelihood ratio.
+  const LEAST_ROWS = 5, COMMON = 0.1, POINTS = 0.1, TIMES = 2, CHANCE = 6.63;
   const SVG = "http://www.w3.org/2000/svg";
 
   // ---- elements
@@ -27,7 +28,12 @@ function catalpaExplorer(root, data, host = {}) {
     return made;
   }
 
-  const option = (value, text, selected) => element("option", { value, selected }, text);
+  // A long question keeps its end, which often is what tells it from others.
+  function short(text, most = 60) {
+    const letters = [...String(text)];
+    return letters.length <= most ? String(text) : `${letters.slice(0, most - 16).join("")}\u2026${letters.slice(-15).join("")}`;
+  }
+  const option = (value, text, selected) => element("option", { value, selected, title: short(text) === text ? null : text }, short(text));
   const whole = (number) => Math.round(number).toLocaleString("en-US");
 
   function percent(share) {
@@ -123,7 +129,7 @@ function catalpaExplorer(root, data, host = {}) {
 
   let counts = null; // of the state as it is
 
-  // ---- reasons: categories that are more common in a cluster than elsewhere, one per column
+  // ---- reasons: categories that are clearly more common in a cluster than elsewhere, one per column
 
   function reasonsOf(cluster, most) {
     const total = counts.sizes.reduce((sum, size) => sum + size, 0);
@@ -133,15 +139,20 @@ function catalpaExplorer(root, data, host = {}) {
     columns.forEach((column, at) => {
       if (!column.clustered) return;
       const table = counts.byColumn[at];
+      const gone = column.categories.findIndex((category) => MISSING.test(category));
+      const sumOf = (place) => table.reduce((sum, row) => sum + row[place], 0);
+      const goneHere = gone < 0 ? 0 : table[cluster][gone], goneElsewhere = gone < 0 ? 0 : sumOf(gone) - goneHere;
       column.categories.forEach((category, place) => {
-        const rows = table[cluster][place];
-        if (rows < LEAST_ROWS) return;
-        const everywhere = table.reduce((sum, row) => sum + row[place], 0);
-        const share = rows / inside, elsewhere = (everywhere - rows) / outside;
-        if (share <= elsewhere) return;
-        // Bits that the category tells about the cluster; missing values come last.
-        const bits = share * Math.log2(share / Math.max(elsewhere, 0.5 / outside));
-        const reason = { column: column.name, category, share, elsewhere, bits, missing: MISSING.test(category) };
+        if (category === "(other)") return;
+        const rows = table[cluster][place], rest = sumOf(place) - rows;
+        const share = rows / inside, elsewhere = rest / outside, missing = MISSING.test(category);
+        if (rows * data.rows_per_weight < Math.min(LEAST_ROWS, inside) || share < COMMON) return;
+        if (share < elsewhere + POINTS && share < TIMES * elsewhere) return;
+        // Common only because others did not answer: no reason.
+        if (!missing && !(rows / (inside - goneHere) >= rest / Math.max(outside - goneElsewhere, 1e-12) + POINTS / 2)) return;
+        const bits = information(rows, rest, inside, outside);
+        if (2 * Math.LN2 * bits * total * data.rows_per_weight < CHANCE) return;
+        const reason = { column, category, share, elsewhere, bits, missing };
         const known = best.get(voteOf(at));
         if (!known || before(reason, known)) best.set(voteOf(at), reason);
       });
@@ -149,13 +160,30 @@ function catalpaExplorer(root, data, host = {}) {
     return [...best.values()].sort((one, other) => (before(one, other) ? -1 : 1)).slice(0, most);
   }
 
-  // The answer comes first; "yes" and "3" mean nothing without their column, if that is no long question.
+  // Mutual information of "in the cluster" and "has the category", in bits per row.
+  function information(rows, rest, inside, outside) {
+    const total = inside + outside, having = rows + rest;
+    return [[rows, inside, having], [rest, outside, having], [inside - rows, inside, total - having], [outside - rest, outside, total - having]]
+      .reduce((sum, [count, ofRows, ofKind]) => sum + (count > 1e-12 ? (count / total) * Math.log2((count * total) / (ofRows * ofKind)) : 0), 0);
+  }
+
+  // The answer comes first; "yes", "3" and ranges mean nothing without their column, if that is no long question.
   const isClear = (text) => /^\p{L}./u.test(text) && !/^(yes|no|true|false)$/i.test(text);
-  const needsColumn = (reason) => reason.column.length <= 24 && !isClear(reason.category);
-  const answerOf = (reason) => (needsColumn(reason) ? `${reason.column}: ${reason.category}` : reason.category);
+  const needsColumn = ({ column, category }) => column.name.length <= 24 && (column.kind === "numbers" || !isClear(category));
+  function answerOf({ column, category }) {
+    if (column.item) return `${short(column.item)}: ${short(category)}`;
+    return needsColumn({ column, category }) ? `${column.name}: ${short(category)}` : short(category);
+  }
   function figuresOf(reason) {
     const rest = reason.elsewhere ? `elsewhere ${percent(reason.elsewhere)}` : "nowhere else";
-    return `${needsColumn(reason) ? "" : `${reason.column}: `}${percent(reason.share)}, ${rest}`;
+    return `${needsColumn(reason) ? "" : `${short(reason.column.item ? reason.column.question : reason.column.name)}: `}${percent(reason.share)}, ${rest}`;
+  }
+
+  // What a column is called where space is scarce: its item, and as much of the question as fits.
+  function calledColumn(name, ofQuestion = 50) {
+    const column = columns.find((one) => one.name === name);
+    if (!column || !column.item) return short(name, 90);
+    return ofQuestion ? `${short(column.item)} \u00b7 ${short(column.question, ofQuestion)}` : short(column.item);
   }
 
   // Columns that repeat each other have one vote.
@@ -235,10 +263,12 @@ function catalpaExplorer(root, data, host = {}) {
     root.classList.toggle("doubtful", Boolean(found) && found.level === "none");
     if (!found) return;
     verdict.className = `verdict ${found.level.replaceAll(" ", "-")}`;
-    verdict.replaceChildren(element("strong", {}, found.sentence));
+    // The samples that the verdict needs are compared while the page is read.
+    const awaited = host.extend && !data.judged && found.level === "unchecked";
+    verdict.replaceChildren(element("strong", {}, awaited ? `${own} clusters. Comparing random samples of the rows \u2026` : found.sentence));
     verdictNote.textContent = `The verdict is about ${own} clusters; shown are ${partition().k}.`;
   }
-  const status = element("p", { class: "status", role: "status", "aria-live": "polite" });
+  const status = element("p", { class: "status", id: "filter-status", role: "status", "aria-live": "polite" });
   const filterList = element("div", { class: "filters" });
   const cards = element("div", { class: "cards" });
   const flow = element("div", { class: "flow-box scroll" });
@@ -278,7 +308,7 @@ function catalpaExplorer(root, data, host = {}) {
   function drawFilters() {
     filterList.replaceChildren(...state.filters.map((filter, at) => {
       const column = columns[filter.column];
-      const text = `${column.name} = ${column.categories[filter.category]}`;
+      const text = `${short(column.name)} = ${short(column.categories[filter.category])}`;
       return element("button", { type: "button", "aria-label": `Remove the filter ${text}`, on: { click: () => { state.filters.splice(at, 1); changed(); } } }, `${text} ✕`);
     }));
     filterList.hidden = !state.filters.length;
@@ -296,7 +326,7 @@ function catalpaExplorer(root, data, host = {}) {
     cards.replaceChildren(...order.map((cluster) => {
       const size = counts.sizes[cluster], colour = colourOf(cluster).colour;
       const name = element("input", {
-        type: "text", value: edits().names[cluster] || "", placeholder: suggestedName(cluster), title: `Name of cluster ${cluster}`, "aria-label": `Name of cluster ${cluster}`, maxlength: 200,
+        type: "text", value: edits().names[cluster] || "", placeholder: suggestedName(cluster), title: `Name of cluster ${cluster}`, "aria-label": `Name of cluster ${cluster}`, maxlength: 80,
         on: { change: (event) => { edits().names[cluster] = event.target.value.trim() || null; drawRest(); } },
       });
       const parts = edits().group.flatMap((target, part) => (target === cluster && part !== cluster ? [part] : []));
@@ -382,7 +412,7 @@ function catalpaExplorer(root, data, host = {}) {
     const total = sums.reduce((one, other) => one + other, 0) || 1;
     const rowsOf = (cluster) => counts.sizes[cluster] || 1;
     const cell = (rows, share) => element("td", { style: { "--a": crossWay.value === "rows" ? 0 : share.toFixed(3) }, title: `${whole(rows)} rows` }, crossWay.value === "rows" ? whole(rows) : percent(share));
-    const head = element("tr", {}, element("th", { scope: "col" }, column.name), element("th", { scope: "col" }, "all"), shown.map((cluster) => element("th", { scope: "col" }, element("span", { class: "name-of" }, chip(cluster), edits().names[cluster] || ""))));
+    const head = element("tr", {}, element("th", { scope: "col", title: column.name }, short(column.name, 90)), element("th", { scope: "col" }, "all"), shown.map((cluster) => element("th", { scope: "col" }, element("span", { class: "name-of" }, chip(cluster), edits().names[cluster] || ""))));
     const body = column.categories.flatMap((category, place) => sums[place] ? [element("tr", {}, element("th", { scope: "row" }, category),
       cell(sums[place], sums[place] / total),
       shown.map((cluster) => cell(table[cluster][place], table[cluster][place] / (crossWay.value === "category" ? sums[place] : rowsOf(cluster)))))] : []);
@@ -412,14 +442,14 @@ function catalpaExplorer(root, data, host = {}) {
     columns.forEach((column, at) => {
       const table = counts.byColumn[at];
       column.categories.forEach((category, place) => {
-        const share = { column: column.name, category, one: table[one][place] / counts.sizes[one], other: table[other][place] / counts.sizes[other] };
+        const share = { column, category, one: table[one][place] / counts.sizes[one], other: table[other][place] / counts.sizes[other] };
         const known = best.get(voteOf(at));
         if (!known || apart(share) > apart(known)) best.set(voteOf(at), share);
       });
     });
     const differences = [...best.values()].sort((x, y) => apart(y) - apart(x)).slice(0, 15);
     versusBox.replaceChildren(element("div", { class: "versus" }, differences.flatMap((share) => [
-      element("span", {}, share.category, element("small", {}, ` (${share.column})`)),
+      element("span", {}, element("b", {}, answerOf(share)), needsColumn(share) ? null : element("small", { title: share.column.name }, ` ${short(share.column.item ? share.column.question : share.column.name)}`)),
       element("span", { class: "two-bars" },
         element("i", { style: { "--c": colourOf(one).colour, width: `${100 * share.one}%` } }),
         element("i", { style: { "--c": colourOf(other).colour, width: `${100 * share.other}%` } })),
@@ -437,13 +467,15 @@ function catalpaExplorer(root, data, host = {}) {
   }
 
   // Columns that speak for the cluster of the tried row, and against it, with their cells.
-  function drawReasons(reasons, label, called, form) {
+  function drawReasons(result, called, form) {
+    const { reasons, label } = result;
     if (!reasons) return [];
     const cellOf = (name) => {
-      const field = form.querySelector(`label[data-column="${CSS.escape(name)}"]`).querySelector("select, input");
+      const field = form.querySelector(`label[data-column="${CSS.escape(name)}"] :is(select, input)`);
+      if (!field) return data.scoring.words.find((column) => column.name === name).choices.find((choice) => choice.place === result.places[name]).text; // a block of columns
       return field.tagName === "SELECT" ? field.selectedOptions[0].textContent : field.value || "(missing)";
     };
-    const line = ({ column, ahead }) => element("li", {}, element("b", {}, `${column}: ${cellOf(column)}`), element("small", {}, ` ${ahead > 0 ? "+" : "\u2212"}${Math.abs(ahead).toPrecision(2)}${data.scoring.soft ? " nats" : ""}`));
+    const line = ({ column, ahead }) => element("li", {}, element("b", { title: column }, `${calledColumn(column, 0)}: ${short(cellOf(column))}`), element("small", {}, ` ${ahead > 0 ? "+" : "\u2212"}${Math.abs(ahead).toPrecision(2)}${data.scoring.soft ? " nats" : ""}`));
     const support = reasons.columns.filter(({ ahead }) => ahead > 0).slice(0, 4);
     const against = reasons.columns.filter(({ ahead }) => ahead < 0).reverse().slice(0, 2);
     return [
@@ -461,14 +493,15 @@ function catalpaExplorer(root, data, host = {}) {
       return;
     }
     const answer = element("div", { class: "answer", id: "answer", role: "status", "aria-live": "polite" });
-    const words = scoring.words.map((column, at) => column.edges
+    const words = scoring.words.map((column, at) => column.steps ? null : column.edges
       ? element("input", { type: "number", step: "any", "data-word": at })
       : element("select", { "data-word": at }, column.choices.map((choice, place) => option(place, choice.text, place === mostCommon(column)))));
     const numbers = scoring.numbers.map((column, at) => element("input", { type: "number", step: "any", "data-number": at, value: column.typical }));
-    words.forEach((control, at) => { if (scoring.words[at].edges && scoring.words[at].typical !== null) control.value = scoring.words[at].typical; });
+    words.forEach((control, at) => { if (control && scoring.words[at].edges && scoring.words[at].typical !== null) control.value = scoring.words[at].typical; });
     const update = () => {
       const missing = [];
       const places = scoring.words.map((column, at) => {
+        if (column.steps) return null;
         if (!column.edges) return column.choices[Number(words[at].value)].place;
         const value = words[at].value === "" ? NaN : Number(words[at].value);
         if (!Number.isNaN(value)) return column.edges.filter((edge) => value >= edge).length;
@@ -477,6 +510,16 @@ function catalpaExplorer(root, data, host = {}) {
         return gone ? gone.place : 0;
       });
       const values = numbers.map((input) => (input.value === "" ? NaN : Number(input.value)));
+      // A block of columns is answered, or up to the last step with an answer in any of its columns.
+      const isAnswered = (name) => {
+        const at = scoring.words.findIndex((column) => column.name === name);
+        return at < 0 ? !Number.isNaN(values[scoring.numbers.findIndex((column) => column.name === name)]) : places[at] !== scoring.words[at].absent;
+      };
+      scoring.words.forEach((column, at) => {
+        if (!column.steps) return;
+        const last = column.steps.map((names) => names.some(isAnswered)).lastIndexOf(true);
+        places[at] = last < 0 ? column.absent : last;
+      });
       scoring.numbers.forEach((column, at) => { if (column.refused && Number.isNaN(values[at])) missing.push(column.name); });
       if (missing.length) {
         answer.replaceChildren(element("p", { class: "lead" }, `The model needs a value for ${missing.join(", ")}.`));
@@ -491,11 +534,11 @@ function catalpaExplorer(root, data, host = {}) {
         ...order.map(({ share, cluster }) => element("div", {}, element("span", {}, called(cluster)),
           element("span", { class: "bar", style: { "--c": colourOf(cluster, data.model).colour } }, element("i", { style: { width: `${100 * share}%` } })),
           element("span", {}, percent(share)))),
-        ...drawReasons(result.reasons, result.label, called, form).filter((one) => one !== null));
+        ...drawReasons({ ...result, places: Object.fromEntries(scoring.words.map((column, at) => [column.name, places[at]])) }, called, form).filter((one) => one !== null));
     };
-    const fieldOf = (name, control) => element("label", { "data-column": name }, name, control);
+    const fieldOf = (name, control) => element("label", { "data-column": name, title: name }, calledColumn(name), control);
     const form = element("form", { class: "try", on: { input: update, submit: (event) => event.preventDefault() } },
-      scoring.words.map((column, at) => fieldOf(column.name, words[at])), scoring.numbers.map((column, at) => fieldOf(column.name, numbers[at])));
+      scoring.words.flatMap((column, at) => (words[at] ? [fieldOf(column.name, words[at])] : [])), scoring.numbers.map((column, at) => fieldOf(column.name, numbers[at])));
     tryBox.replaceChildren(form, answer);
     update();
   }
@@ -518,7 +561,8 @@ function catalpaExplorer(root, data, host = {}) {
 
   function edited() {
     return {
-      title: data.title, n_clusters: partition().k,
+      title: data.title, n_clusters: partition().k, model_clusters: data.partitions[data.model].k,
+      fitted_clusters: data.fitted_clusters ?? data.partitions[data.model].k, splits: data.splits || [],
       names: Object.fromEntries(groups().filter((cluster) => edits().names[cluster]).map((cluster) => [cluster, edits().names[cluster]])),
       merges: groups().map((cluster) => edits().group.flatMap((target, part) => (target === cluster ? [part] : []))).filter((parts) => parts.length > 1),
       filters: state.filters.map(({ column, category }) => ({ column: columns[column].name, category: columns[column].categories[category] })),
@@ -540,10 +584,11 @@ function catalpaExplorer(root, data, host = {}) {
 
   function drawRest() {
     if (host.edited) host.edited(edited());
+    versusPart.hidden = groups().length < 2;
     drawFlow();
     drawCross();
     fillVersus();
-    if (!data.scoring.refused) tryBox.querySelector("form").dispatchEvent(new Event("input"));
+    if (tryBox.querySelector("form")) tryBox.querySelector("form").dispatchEvent(new Event("input"));
   }
 
   function changed() {
@@ -557,6 +602,15 @@ function catalpaExplorer(root, data, host = {}) {
     drawRest();
   }
 
+  // First crossed: a column that was not clustered, or the most typical one of the largest cluster.
+  function crossedFirst() {
+    const beside = columns.findIndex((column) => !column.clustered);
+    if (beside >= 0) return beside;
+    const [reason] = reasonsOf(counts.sizes.indexOf(Math.max(...counts.sizes)), 1);
+    return reason ? columns.indexOf(reason.column) : 0;
+  }
+
+  const versusPart = section("versus", "Compare two clusters", "The category of each column whose shares differ most.", element("div", { class: "pick" }, labelled("Cluster", first), labelled("and", second)), versusBox);
   root.classList.add("explorer");
   root.replaceChildren(
     verdict, verdictNote,
@@ -567,11 +621,12 @@ function catalpaExplorer(root, data, host = {}) {
     section("clusters-found", "Clusters", "Bars are shares in the cluster; the mark is the share elsewhere. Click a name to change it.", cards),
     data.partitions.length > 1 ? section("numbers", "From few clusters to many", "Each box is a cluster; its height is the number of rows. Click a number to show its clusters.", flow) : "",
     section("cross", "Cross with a column", null, element("div", { class: "pick" }, labelled("Column", crossColumn), labelled("Show", crossWay)), crossBox),
-    section("versus", "Compare two clusters", "The category of each column whose shares differ most.", element("div", { class: "pick" }, labelled("Cluster", first), labelled("and", second)), versusBox),
-    section("try", "Try a row", `The cluster that the model of ${data.partitions[data.model].k} clusters assigns.`, tryBox),
+    versusPart,
+    data.partitions[data.model].k > 1 ? section("try", "Try a row", `The cluster that the model of ${data.partitions[data.model].k} clusters assigns.`, tryBox) : "",
     section("notes-part", "Notes", "Kept in the file of names and notes.", notes));
   fillFilterCategories();
   counts = counted();
+  crossColumn.value = crossedFirst();
   buildTry();
   changed();
   if (host.extend) {
@@ -581,7 +636,7 @@ function catalpaExplorer(root, data, host = {}) {
       edited: () => ({ ...edited() }),
       save,
       // A verdict that needs more time comes after the page.
-      judge: (found) => { data.verdict = found; drawVerdict(); },
+      judge: (found) => { data.verdict = found; data.judged = true; drawVerdict(); },
       // Notes are about the table, and stay; names and merges belong to the clusters before.
       show: (newer) => catalpaExplorer(root, newer, { ...host, notes: state.notes }),
     }).then((panel) => {

@@ -18,7 +18,9 @@ function catalpaServer() {
   }
 
   let version = null; // of the clusters that are shown
-  let begin = () => {}; // asks for a fit, once the panel is there
+  let begin = () => {}, showCommand = () => {}; // once the panel is there
+  // Names, merges, splits and the shown number are in the file of edits, which the command then names.
+  const isEdited = (edits) => edits.merges.length || edits.splits.length || Object.keys(edits.names).length || edits.n_clusters !== edits.model_clusters;
 
   function panel(explorer, shownState) {
     const state = shownState;
@@ -38,11 +40,19 @@ function catalpaServer() {
     const command = element("code", { id: "command" }, state.command);
     const again = element("button", { type: "button", id: "fit" }, "Cluster again");
     const cancel = element("button", { type: "button", id: "cancel", hidden: true }, "Cancel");
+    let commands = state;
+    showCommand = () => {
+      const hasEdits = isEdited(explorer.edited());
+      command.textContent = hasEdits ? commands.command_with_edits : commands.command;
+      editsNote.hidden = !hasEdits;
+    };
+    const editsNote = element("span", { hidden: true }, " clusters.json is saved with \u201cSave names and notes\u201d.");
     const busy = (running) => { again.disabled = running; cancel.hidden = !running; };
 
     async function watch() {
       const now = await (await ask("state")).json();
-      command.textContent = now.command;
+      commands = now;
+      showCommand();
       if (now.busy) {
         busy(true);
         message.textContent = now.progress;
@@ -86,17 +96,19 @@ function catalpaServer() {
     // Another tab may have clustered in the meantime.
     document.addEventListener("visibilitychange", () => { if (!document.hidden && !again.disabled) watch().catch(failed); });
 
+    showCommand();
     return element("section", { id: "settings" },
       element("details", {},
         element("summary", {}, element("span", { class: "title" }, "Columns and number of clusters")),
         element("div", { class: "inside" },
           element("fieldset", { class: "columns-used" }, element("legend", {}, "Columns to cluster"), state.columns.map((column, at) => element("div", { class: "column" }, element("label", {}, boxes[at], ` ${column.name}`), uses[at]))),
           element("p", { class: "pick" }, element("label", {}, "Number of clusters, or auto", number), again, cancel, exported("model", "model.json", "application/json"), exported("report", "report.html", "text/html"), exported("recipe", "recipe.json", "application/json")),
-          element("p", { class: "key" }, "The same from a shell, where the command names recipe.json with that file: ", command))),
+          element("p", { class: "key" }, "The same from a shell, where the command names recipe.json with that file: ", command, editsNote))),
       message);
   }
 
   return {
+    edited: () => showCommand(),
     split: (cluster) => begin("split", { cluster }),
     async extend(explorer) {
       const state = await (await ask("state")).json();
