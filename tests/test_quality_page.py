@@ -12,7 +12,6 @@ from tools.quality_page import (
     PAGE,
     RESULTS,
     in_order,
-    page,
     read_results,
     scores,
     standings,
@@ -97,6 +96,29 @@ def test_a_method_that_is_behind_is_not_said_to_be_ahead():
     assert "- that Grove is better on all 14 tables than KModes (0.266 against 0.447, behind, p" in worst
 
 
+def page(results):
+    """The page, with two generated tables."""
+    return quality_page.page(results, generated())
+
+
+def generated():
+    """Runs with and without ties."""
+    fields = ("family", "seed", "ties", "ari", "certainty", "accuracy", "tied", "used", "columns")
+    lines = [("copied", 1, "auto", 0.8, 0.9, 0.8, 5, 18, 18), ("copied", 1, "none", 0.2, 0.9, 0.3, 0, 18, 18)]
+    lines += [
+        ("copied", 2, "auto", 0.6, 0.8, 0.8, 4, 18, 18),
+        ("copied", 2, "none", 0.4, 0.9, 0.4, 0, 18, 18),
+    ]
+    return pd.DataFrame(lines, columns=fields)
+
+
+def test_generated_tables_are_averaged_by_kind():
+    row = (
+        "| a column and five copies of it | 2 | **0.700** | <u>0.300</u> | +0.050 | +0.550 | 4.5 | 18 of 18 |"
+    )
+    assert row in page(made(usual))
+
+
 def test_lost_clusters_and_very_large_ones_are_counted():
     results = made(usual)
     lost = results["method"].eq("KModes") & results["table"].isin(["r0", "r1"])
@@ -140,7 +162,7 @@ def test_the_stored_results_are_in_order_and_each_is_there_once():
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the page is not here")
 def test_the_page_in_the_docs_is_made_from_the_stored_results():
-    assert PAGE.read_text("utf-8") == page(read_results(RESULTS))
+    assert PAGE.read_text("utf-8") == quality_page.page(read_results(RESULTS), pd.read_csv(quality_page.TIES))
 
 
 def test_the_readme_has_its_figures_from_the_stored_results():

@@ -20,6 +20,7 @@ from catalpa.metrics import average_ranks, wilcoxon_holm
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results" / "quality.csv"
+TIES = ROOT / "results" / "ties.csv"
 PAGE = ROOT / "docs" / "inside" / "quality.md"
 TEMPLATE = Path(__file__).with_name("quality_template.md")
 
@@ -50,6 +51,15 @@ FAMILIES = {
     "mixed": "several of these",
     "weak": "weak structure",
 }
+DEPENDENT = {
+    "copied": "a column and five copies of it",
+    "hierarchies": "events, their groups and groups of groups",
+    "skipped": "questions that are skipped together",
+    "trees": "columns that follow each other",
+    "1:50": "clusters of sizes 50 : 10 : 1",
+    **{f"noise {many}": f"{many:,} columns of noise" for many in (0, 50, 150, 300, 1000)},
+    "independent": "independent columns",
+}  # kinds of generated tables
 LOPSIDED = 0.95
 LEVEL = 0.05  # p-values above it say nothing
 MOST_BEHIND = 8  # tables named on the page
@@ -143,6 +153,20 @@ def table_grid(means: pd.DataFrame) -> Grid:
     return Grid("every table, ARI", ["table", "group", *means.columns], rows)
 
 
+def ties_grid(runs: pd.DataFrame) -> Grid:
+    """Grove with and without tied columns, by kind of generated table."""
+    rows, runs = [], runs.assign(over=runs["certainty"] - runs["accuracy"])
+    for family, own in runs.groupby("family", sort=False):
+        means = own.groupby("ties")[["ari", "over", "tied", "used", "columns"]].mean()
+        auto, none = means.loc["auto"], means.loc["none"]
+        cells = _marked(pd.Series([auto["ari"], none["ari"]]), _score, higher=True)
+        cells += [Cell(f"{each['over']:+.3f}") for each in (auto, none)]
+        cells += [Cell(f"{auto['tied']:.1f}"), Cell(f"{auto['used']:.0f} of {auto['columns']:.0f}")]
+        rows.append([Cell(DEPENDENT[str(family)]), Cell(str(own["seed"].nunique())), *cells])
+    head = ["kind", "tables", "ARI", "ties=None", "certainty - accuracy", "ties=None", "tied", "used"]
+    return Grid("generated tables, mean ARI", head, rows)
+
+
 def lost_grid(results: pd.DataFrame) -> Grid:
     """How often clusters are lost, or one holds nearly all rows."""
     rows = []
@@ -165,8 +189,8 @@ def summary(results: pd.DataFrame) -> str:
     return "\n\n".join(to_plain(grid) for grid in (*grids, family_grid(ari), lost_grid(results)))
 
 
-def page(results: pd.DataFrame) -> str:
-    """The page in Markdown."""
+def page(results: pd.DataFrame, ties: pd.DataFrame) -> str:
+    """The page in Markdown, from the runs of ``benchmarks/quality.py`` and ``benchmarks/ties.py``."""
     ari, acc = scores(results, "ari"), scores(results, "acc")
     titled = zip(parts(ari), parts(acc), strict=True)
     return Template(TEMPLATE.read_text("utf-8")).substitute(
@@ -181,6 +205,7 @@ def page(results: pd.DataFrame) -> str:
             for (title, own), (_, own_acc) in titled
         ),
         families=to_markdown(family_grid(ari)),
+        ties=to_markdown(ties_grid(ties)),
         lost=to_markdown(lost_grid(results)),
         lopsided=f"{LOPSIDED:.0%}",
         tables=folded(f"{len(ari)} tables", to_markdown(table_grid(ari))),
@@ -313,7 +338,7 @@ def main() -> None:
     results = read_results(RESULTS)
     if CONTROL not in set(results["method"]):
         raise SystemExit(f"{RESULTS.name} has no runs of {CONTROL} yet: run benchmarks/quality.py first.")
-    PAGE.write_text(page(results), encoding="utf-8")
+    PAGE.write_text(page(results, pd.read_csv(TIES)), encoding="utf-8")
     print(f"{PAGE.relative_to(ROOT)}: {len(results):,} runs")
 
 

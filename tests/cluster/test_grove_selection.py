@@ -15,6 +15,7 @@ from catalpa import Grove
 from catalpa.cluster.grove.mixture import Marginals
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.cluster.grove.selection import (
+    Selection,
     associated_columns,
     association_pvalues,
     centred_ranks,
@@ -68,7 +69,7 @@ def test_looking_at_associations_stops_only_where_the_rest_does_not_matter(infor
         follows = rng.random((150, informative)) < 0.75
         codes[:, :informative] = np.where(follows, clusters[:, None], codes[:, :informative])
         order = rng.permutation(12)
-        table = search_table(codes[:, order].astype(np.uint8))
+        table = search_table(codes[:, order])
         pvalues, pairs = association_pvalues(table.together.astype(float), table.axis)
         expected = np.unique(pairs[rejected(pvalues, 0.05)])
         found = associated_columns(table)
@@ -78,12 +79,46 @@ def test_looking_at_associations_stops_only_where_the_rest_does_not_matter(infor
             assert len(found) >= 6
 
 
-def search_table(codes):
-    block = Block(codes, np.zeros((len(codes), 0)))
-    axis, none = Axis((3,) * codes.shape[1]), np.zeros(0)
+def search_table(codes, size=3, weights=None):
+    block = Block(codes.astype(np.uint8), np.zeros((len(codes), 0)), weights)
+    axis, none = Axis((size,) * codes.shape[1]), np.zeros(0)
     totals = count_all(block, axis)
     marginals = Marginals(axis, totals.shares(axis)[0], (0,) * codes.shape[1], none, none, none)
     return SearchTable(block, axis, totals, marginals)
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_associations_of_many_categories_are_those_of_few(weighed, monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, (200, 10))
+    codes[:, 1] = np.where(rng.random(200) < 0.5, codes[:, 0], codes[:, 1])
+    codes[:, 4] = np.where(rng.random(200) < 0.3, codes[:, 7], codes[:, 4])
+    weights = np.where(np.arange(200) % 20 == 0, 2, 1) if weighed else None
+    table = search_table(codes, 4, weights)
+    expected = associated_columns(table)
+    assert expected.tolist() == [0, 1, 4, 7]
+    for limits in ({"MOST_CATEGORIES": 20}, {"MOST_CATEGORIES": 20, "MANY_COLUMNS": 2}, {"MANY_COLUMNS": 2}):
+        with monkeypatch.context() as patch:
+            patch.setattr("catalpa.cluster.grove.rows.MOST_PRODUCTS", 2)
+            for name, limit in limits.items():
+                patch.setattr(f"catalpa.cluster.grove.selection.{name}", limit)
+            assert associated_columns(search_table(codes, 4, weights)).tolist() == expected.tolist()
+    monkeypatch.setattr("catalpa.cluster.grove.selection.MOST_CATEGORIES", 20)
+    monkeypatch.setattr("catalpa.cluster.grove.selection.MOST_ONES", 20)
+    assert associated_columns(table) is None
+
+
+def test_a_selected_column_costs_the_odds_that_clusters_do_not_differ_in_it():
+    table = search_table(np.random.default_rng(0).integers(0, 3, (50, 10)))
+    selection = Selection(table, np.array([0, 1]), lambda _: None, [])
+    assert selection.price == pytest.approx(np.log(9 / 3))
+
+
+def test_hundreds_of_columns_of_noise_are_not_selected_together():
+    frame, clusters = noisy(0, 600, n=150)
+    model = Grove(3, n_init=1, random_state=0).fit(frame)
+    assert adjusted_rand(clusters, model.labels_) > 0.8
+    assert len(model.columns_used_) < 30
 
 
 def test_columns_with_too_few_distinct_rows_are_not_selected():
@@ -196,6 +231,26 @@ def test_numbers_that_rise_or_fall_with_another_take_no_part(n_clusters, tmp_pat
     later = model.partial_fit(copied)
     assert later.columns_used_ == list(frame)
     assert later.predict(other).tolist() == later.predict(copied).tolist()
+
+
+def test_numbers_that_became_bins_repeat_others_too(tmp_path):
+    frame, _, clusters = with_copies(0)
+    rng = np.random.default_rng(0)
+    income = rng.lognormal(3.0, 1.2, len(frame))
+    copied = frame.assign(income=income, tenth=income / 10, log=np.log(income), debt=-(income**2))
+    copied.loc[rng.random(len(frame)) < 0.1, "tenth"] = np.nan
+    model = Grove(3, random_state=0).fit(copied)
+    binned = {column.name for column in model.schema_.columns if column.binned}
+    assert binned == {"income", "tenth", "debt"}
+    # The logarithm is normal, and numbers come before bins.
+    pairs = model.tied_columns_[["column", "parent"]].to_numpy().tolist()
+    assert pairs == [["income", "log"], ["tenth", "log"], ["debt", "log"]]
+    assert model.columns_used_ == [*frame, "log"]
+    assert adjusted_rand(clusters, model.labels_) > 0.9
+    model.save(tmp_path / "model.json")
+    again = catalpa.load(tmp_path / "model.json")
+    assert again.tied_columns_.equals(model.tied_columns_)
+    assert again.predict(copied.assign(income=0.0, debt=-5.0)).tolist() == model.labels_.tolist()
 
 
 def test_rank_correlations_are_those_of_scipy():

@@ -251,6 +251,29 @@ def test_the_core_finds_the_gains_of_the_reference(core, levels, seed, k):
             np.testing.assert_array_equal(found.tied.lift, forest.tied.lift)
 
 
+@given(st.integers(0, 2**31), st.integers(1, 9), st.booleans())
+def test_the_core_finds_what_tied_columns_gain_as_the_reference_does(core, levels, seed, k, absent):
+    rng = np.random.default_rng(seed)
+    axis, n = Axis((*rng.integers(2, 9, 5).tolist(), 12)), 150
+    codes = np.stack([rng.integers(0, size - (absent and size > 2), n) for size in axis.sizes], axis=1)
+    block, none = Block(codes.astype(np.uint8), np.zeros((n, 0))), np.zeros(0)
+    marginals = Marginals(axis, count_all(block, axis).shares(axis)[0], (0, 0, 4, 0, 0, 0), none, none, none)
+    marginals = replace(marginals, ordered=tuple(min(one, 2) for one in marginals.ordered))
+    joined = JoinedAxis(axis, (-1, 0, -1, 1, 5, -1))
+    forest = TiedForest(TiedColumns(joined, rng.uniform(0.5, 2.0, joined.pairs)), 1.5)
+    tied = Mixture(marginals, 2.5, False, float(FULL_SHARE), forest)
+    labels = rng.integers(0, k, n)
+    start = SharedCounts.smoothed(Counts.of(block, labels, k, axis), 0.9)
+    counts = Counts.of(joined.join(block), labels, k, joined.axis)
+    start = replace(start, pairs=joined.split(SharedCounts.smoothed(counts, 0.9).counts.by_category)[1])
+    with core("numpy"):
+        expected_gains = tied.tie_gains(start)
+    assert len(expected_gains) == 3
+    for level in levels:
+        with core(level):
+            assert tied.tie_gains(start) == expected_gains
+
+
 def mixed(frame):
     rng = np.random.default_rng(0)
     return frame.assign(height=rng.normal(size=len(frame)), weight=rng.normal(size=len(frame)))

@@ -306,11 +306,13 @@ def repeats_of(fitted: Fitted) -> list[list[str]]:
 
 def repeated_numbers(fitted: Fitted) -> list[tuple[str, str]]:
     """Names of the numbers that take no part since they repeat another one, and of that one."""
-    names = [column.name for column in fitted.schema.numeric]
-    common = fitted.outcome.shared["common"][len(fitted.schema.categorical) :]
-    return [
-        (names[at], names[common[at] - NUMBER_REPEATS]) for at in np.flatnonzero(common >= NUMBER_REPEATS)
-    ]
+    schema, common = fitted.schema, fitted.outcome.shared["common"]
+    everything = [column.name for column in (*schema.categorical, *schema.numeric)]
+    numbers = [column.name for column in schema.numeric]
+    numbers += [column.name for column in schema.categorical if column.binned]
+    repeating = np.flatnonzero(common >= NUMBER_REPEATS)
+    pairs = {everything[at]: numbers[common[at] - NUMBER_REPEATS] for at in repeating}
+    return [(name, pairs[name]) for name in numbers if name in pairs]
 
 
 def column_notes(fitted: Fitted) -> list[str]:

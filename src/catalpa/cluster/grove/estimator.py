@@ -194,7 +194,7 @@ class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
         shared={
             **dict.fromkeys(("middle", "spread"), ("numbers",)),
             # 1 for a column that is the same in all clusters, 2 and more for a number that repeats the first,
-            # second, ... number; categories, then numbers.
+            # second, ... number (those that became bins are the last ones); categories, then numbers.
             "common": ("cells",),
             # Tied columns: parents (-1 for none), evidence, lift and counts of pairs of categories.
             "parents": ("columns",),
@@ -523,8 +523,10 @@ def _shared_arrays(mixture: Mixture, shared: SharedCounts, units: float) -> dict
     pairs = np.zeros(0) if shared.pairs is None else shared.pairs.sum(axis=0)
     n = mixture.marginals.axis.n_columns
     common = np.isin(np.arange(n + len(mixture.marginals.middle)), mixture.common).astype(np.int64)
+    numbers = len(mixture.marginals.middle)
+    bins = [column for column, may_be in enumerate(mixture.marginals.may_be_tied) if not may_be]
     for column, other in mixture.repeats:
-        common[n + column] = NUMBER_REPEATS + other
+        common[n + column if column < numbers else bins[column - numbers]] = NUMBER_REPEATS + other
     return {
         "middle": mixture.marginals.middle,
         "spread": mixture.marginals.spread,

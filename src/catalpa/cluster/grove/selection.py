@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import LEAST_TIED_ROWS, SearchTable
 from catalpa.cluster.grove.ties import TiedForest
 from catalpa.steps.assign import share_and_count
-from catalpa.steps.counts import SharedCounts, cooccurrences, count_all
+from catalpa.steps.counts import MANY_COLUMNS, SharedCounts, cooccurrences, count_all
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import log, to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
@@ -79,11 +79,14 @@ def _few_enough(n_rows: int, axis: Axis) -> bool:
 def _pairs_by_column(table: SearchTable, block: Block, axis: Axis) -> Callable[[int], FloatArray]:
     """Gives the counts of the categories of a column with all categories, (size, V)."""
     starts = axis.base.offsets
-    if axis.base.length <= MOST_CATEGORIES:
-        categories = not table.block.numbers.shape[1] and table.together is not None
-        together = table.together if categories else cooccurrences(block, axis)
-        assert together is not None
+    if not table.block.numbers.shape[1] and table.together is not None:
+        together = table.together
         return lambda column: together[starts[column] : starts[column + 1]].astype(np.float64)
+    if axis.n_columns < MANY_COLUMNS:
+        return partial(_pairs_with, block, axis)
+    if axis.base.length <= MOST_CATEGORIES:
+        every = cooccurrences(block, axis)
+        return lambda column: every[starts[column] : starts[column + 1]].astype(np.float64)
     # So many that the whole matrix would be large.
     ones = np.zeros((len(block), axis.length), dtype=np.float32)
     ones[np.arange(len(block))[:, None], block.codes.astype(np.int64) + axis.offsets[:-1]] = 1
@@ -99,10 +102,23 @@ def _pairs_by_column(table: SearchTable, block: Block, axis: Axis) -> Callable[[
     return counts_of
 
 
+def _pairs_with(block: Block, axis: Axis, column: int) -> FloatArray:  # (size, V)
+    """Counts of the categories of a column with those of all columns; of a few columns, often enough."""
+    base, widths = axis.base.sizes, axis.widths
+    weights = None if block.weights is None else block.weights.astype(np.float64)
+    codes, counts = block.column(column).astype(np.int64), []
+    for other, size in enumerate(base):
+        width = int(widths[other])
+        pair = codes * width + block.column(other).astype(np.int64)
+        counted = np.bincount(pair, weights, int(widths[column]) * width).reshape(-1, width)
+        counts.append(counted[: base[column], :size].astype(np.float64))
+    return np.concatenate(counts, axis=1)
+
+
 def left_out_columns(table: SearchTable, repeats: Sequence[tuple[int, int]]) -> IntArray:
     """Columns of names, and numbers that repeat others; empty if too little would be left."""
-    numbers = np.asarray([column for column, _ in repeats], dtype=np.int64) + table.axis.n_columns
-    columns = np.concatenate([columns_of_names(table), numbers])
+    numbers = [column_of_number(column, table) for column, _ in repeats]
+    columns = np.union1d(columns_of_names(table), np.asarray(numbers, dtype=np.int64))
     if not len(columns) or len(table.on(columns_beside(columns, table)).block) < FEWEST_ROWS:
         return columns[:0]
     return columns
@@ -124,8 +140,9 @@ def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
     """Numbers that rise or fall with an earlier one, and that one, by their number among the numbers.
 
     The rank correlation in the rows of the search must be at least .98; the first of several stays.
+    Numbers that became bins come last, and are compared by their bins.
     """
-    numbers, weights = table.block.numbers, table.block.row_weights.astype(np.float64)
+    numbers, weights = numbers_and_bins(table), table.block.row_weights.astype(np.float64)
     n = numbers.shape[1]
     if n < 2 or weights.sum() < LEAST_TIED_ROWS * table.units_per_weight:
         return ()
@@ -141,6 +158,26 @@ def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
                 repeats[column] = one
                 break
     return tuple(repeats.items())
+
+
+def bins_of(table: SearchTable) -> list[int]:
+    """Columns of bins that were made from numbers."""
+    return [column for column, may_be in enumerate(table.marginals.may_be_tied) if not may_be]
+
+
+def column_of_number(number: int, table: SearchTable) -> int:
+    """The column, among categories and then numbers, of a number or, behind these, a column of bins."""
+    numeric = table.block.numbers.shape[1]
+    return table.axis.n_columns + number if number < numeric else bins_of(table)[number - numeric]
+
+
+def numbers_and_bins(table: SearchTable) -> FloatArray:  # (n, numbers and columns of bins)
+    """The numbers, and behind them the bins of the others; NaN where missing."""
+    columns = [table.block.numbers]
+    for column in bins_of(table):
+        bins = table.block.column(column).astype(np.float64)
+        columns.append(np.where(bins < table.marginals.ordered[column], bins, np.nan)[:, None])
+    return np.concatenate(columns, axis=1)
 
 
 def centred_ranks(column: FloatArray, weights: FloatArray) -> FloatArray:  # (n,)
