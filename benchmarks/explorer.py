@@ -9,6 +9,7 @@ served as ``catalpa explore`` does; the times are those of the browser, from the
 from __future__ import annotations
 
 import argparse
+import shutil
 import threading
 import time
 from typing import Any
@@ -43,7 +44,9 @@ def driver() -> Any:
     options = webdriver.ChromeOptions()
     for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"):
         options.add_argument(flag)
-    browser = webdriver.Chrome(options=options)
+    options.binary_location = shutil.which("chromium") or ""
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    browser = webdriver.Chrome(options=options, service=service)
     browser.set_script_timeout(600)
     return browser
 
@@ -51,7 +54,7 @@ def driver() -> Any:
 def table_of(rows: int) -> Any:
     """A table with four planted clusters."""
     planted = catalpa.datasets.make_categorical(rows, columns=10, clusters=4, noise=0.4, seed=0)
-    rng, labels = np.random.default_rng(0), np.asarray(planted.labels)
+    rng, labels = np.random.default_rng(0), planted.clusters
     return planted.frame.assign(
         spend=rng.normal(20 + 10 * labels), visits=rng.poisson(2 + labels).astype(float)
     )

@@ -8,13 +8,13 @@ Run from the root of the repository; ``CATALPA_DATA`` names the folder that hold
 
 ``growth`` clusters random rows of five tables, and all of them. ``noise`` clusters tables of random
 categories and numbers, and real tables with shuffled columns. ``planted`` counts how often planted numbers
-are found, ``many`` does so for large numbers. PYTHON is an interpreter with an earlier version of the
-package, of which the CPU time is measured on the planted tables. ``quality`` clusters the tables of the
-quality study. ``calibration`` compares verdicts with the agreement with planted clusters. Results replace
-those of the same tables in ``results/number_of_clusters.csv``, of which ``tools/number_page.py`` makes the
-page of the docs; ``--first``, ``--seeds`` and ``--tables`` make it in slices. Every line holds the curve of
-the evidence, so that the page can say what other constants of the rule would have given. A whole run takes
-about ten minutes of CPU time.
+are found, ``many`` does so for large numbers, and ``dependent`` if columns depend on each other. PYTHON is
+an interpreter with an earlier version of the package, of which the CPU time is measured on the planted
+tables. ``quality`` clusters the tables of the quality study. ``calibration`` compares verdicts with the
+agreement with planted clusters. Results replace those of the same tables in
+``results/number_of_clusters.csv``, of which ``tools/number_page.py`` makes the page of the docs; ``--first``,
+``--seeds`` and ``--tables`` make it in slices. Every line holds the curve of the evidence, so that the page
+can say what other constants of the rule would have given. A whole run takes about ten minutes of CPU time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results" / "number_of_clusters.
 DRAWS = {1000: (1, 2, 3)}  # random rows that a table grows from
 SHAPES = ((60, 8), (80, 30), (95, 15), (120, 3), (200, 40), (300, 8), (1000, 12), (2000, 12))
 SHUFFLED = ("zoo", "votes", "dermatology", "soybean", "teaching", "obesity")
-PARTS = ("growth", "noise", "planted", "many", "quality", "calibration")
+PARTS = ("growth", "noise", "planted", "many", "dependent", "quality", "calibration")
 KEY = ("part", "table", "rows", "seed", "planted")  # names a table
 MOST_ROWS = 3000  # of a table of the quality study
 PLANTED_NUMBERS = tuple(range(2, 11))
@@ -212,6 +212,38 @@ def many(seeds: range) -> Iterator[Line]:
             yield studied("many", "3 000 x 20, noise .4", made.frame, seed, made.target)
 
 
+def dependent(seeds: range) -> Iterator[Line]:
+    """2 to 5 planted clusters in 1 000 rows, and columns that depend on each other inside clusters."""
+    for seed in seeds:
+        for k in range(2, 6):
+            made = make_categorical(1000, columns=10, categories=4, clusters=k, noise=0.5, seed=seed)
+            for name, change in DEPENDENCE.items():
+                frame = change(made.frame.astype(str), np.random.default_rng([seed, k]))
+                yield studied("dependent", name, frame, seed, made.target)
+
+
+def with_groups(frame: pd.DataFrame, _rng: np.random.Generator) -> pd.DataFrame:
+    """Half of the columns a second time, with two categories for four."""
+    coarse = frame.iloc[:, ::2].apply(lambda column: (pd.factorize(column, sort=True)[0] // 2).astype(str))
+    return pd.concat([frame, coarse.add_suffix(" group")], axis=1)
+
+
+def with_skipped(frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Three of ten rows, whatever their cluster, skip half of the columns."""
+    skipped = rng.random(len(frame)) < 0.3
+    half = frame.columns[::2]
+    return frame.assign(**{name: np.where(skipped, "skipped", frame[name]) for name in half})
+
+
+def with_chain(frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Four of ten cells have the category of the column before."""
+    codes = frame.apply(lambda column: pd.factorize(column, sort=True)[0]).to_numpy().copy()
+    for at in range(1, codes.shape[1]):
+        same = rng.random(len(codes)) < 0.4
+        codes[same, at] = codes[same, at - 1]
+    return pd.DataFrame(codes.astype(str), columns=frame.columns)
+
+
 def quality(tables: Sequence[str]) -> Iterator[Line]:
     """Tables of the quality study, with planted clusters or known classes; at most 3 000 rows of each."""
     folder = Path(os.environ["CATALPA_DATA"]) / "quality"
@@ -245,6 +277,15 @@ def with_copies(frame: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         other = rng.permutation(copies[name].to_numpy())
         copies[name] = np.where(rng.random(len(frame)) < 0.1, other, copies[name].to_numpy())
     return pd.concat([frame, copies], axis=1)
+
+
+DEPENDENCE = {
+    "none": lambda frame, _rng: frame,
+    "copied": with_copies,
+    "hierarchies": with_groups,
+    "skipped": with_skipped,
+    "chains": with_chain,
+}
 
 
 def store(lines: list[Line]) -> None:
@@ -284,6 +325,7 @@ def main() -> None:
                 "calibration": lambda: calibration(seeds),
             }
             studies["many"] = lambda: many(seeds)
+            studies["dependent"] = lambda: dependent(seeds)
             studies["quality"] = lambda: quality(given.tables)
             studies["planted"] = lambda: planted(seeds, given.before)
             for line in studies[part]():

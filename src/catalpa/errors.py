@@ -167,14 +167,29 @@ def columns_hint(wanted: str, names: Iterable[str]) -> str:
     if close := get_close_matches(wanted.casefold(), lowered, 1, cutoff=0.75):
         return f"Did you mean {lowered[close[0]]!r}?"
     listed = str(known)
-    if len(listed) <= MOST_LETTERS:
-        return f"Its columns are {listed}."
+    return f"Its columns are {listed if len(listed) <= MOST_LETTERS else names_listed(known)}."
+
+
+def names_listed(names: Iterable[str]) -> str:
+    """Names for a message: all, or so many that the message can be read.
+
+    Examples
+    --------
+    >>> names_listed(["colour", "size"])
+    "'colour', 'size'"
+    >>> names_listed([f"a rather long question, number {at}" for at in range(90)])[-12:]
+    ' and 87 more'
+    """
+    known = list(map(str, names))
+    if sum(map(len, known)) + 4 * len(known) <= MOST_LETTERS:
+        return ", ".join(map(repr, known))
     shown: list[str] = []
     for name in known:
         shown.append(repr(name if len(name) <= 60 else f"{name[:59]}…"))
         if sum(map(len, shown)) > MOST_LETTERS // 4:
             break
-    return f"Its columns are {', '.join(shown)} and {len(known) - len(shown):,} more."
+    more = len(known) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
 @contextmanager

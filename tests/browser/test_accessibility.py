@@ -49,6 +49,9 @@ def pages(tmp_path_factory) -> dict[str, Path]:
         "drift": catalpa.drift(three, changed),
         "comparison": catalpa.compare(three, two, table),
         "choice": catalpa.choose_k(table, range(1, 5), random_state=0).report(),
+        "look": catalpa.look(table).report(),
+        "history": catalpa.history([("May", three, table), ("June", table[::2])]),
+        "form": catalpa.short_form(three, table),
     }
     folder = tmp_path_factory.mktemp("pages")
     for name, document in documents.items():
@@ -58,7 +61,11 @@ def pages(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "name", ["report", "noise", "splits", "weights", "explorer", "drift", "comparison", "choice"]
+    "name",
+    [
+        *("report", "noise", "splits", "weights", "explorer", "drift"),
+        *("comparison", "choice", "look", "history", "form"),
+    ],
 )
 def test_a_page_breaks_no_rule_of_accessibility(open_page, pages, name, scheme):
     page = open_page(pages[name], scheme=scheme)

@@ -432,7 +432,7 @@ def test_of_many_decisions_on_columns_the_first_are_said(run, tmp_path):
     (tmp_path / "whole.csv").write_text("\n".join([",".join(names), *rows]))
     ended = run("cluster", "whole.csv", "-k", 2, "--json")
     assert ended.err.count("taken as categories") == 10
-    assert "and 4 more columns" in ended.err
+    assert "and 4 more decisions on columns" in ended.err
     assert len(json.loads(ended.out)["decisions"]) == 14
 
 

@@ -70,7 +70,8 @@ def test_a_recipe_is_saved_and_used(run, survey, tmp_path, name):
 
 def test_the_safe_part_is_applied_by_default_and_said_in_three_lines(run, survey):
     ended = run("cluster", survey, "-k", 2)
-    told = ended.err.splitlines()
+    verdict, *told = ended.err.splitlines()
+    assert verdict.startswith("No cluster structure found")
     assert "'person' is (almost) unique per row" in told[0]
     assert "'age' is an ordered scale: 18-29 < 30-44 < 45-60 < > 60." in told[1]
     assert "proposed: catalpa look" in told[2]

@@ -77,3 +77,12 @@ def test_models_that_divide_the_rows_otherwise_end_with_3(run, months):
     assert run("compare", "may/model.json", "five/model.json", "may.csv", "--min-staying", 0).code == 0
     told = json.loads(run("compare", "may/model.json", "five/model.json", "may.csv", "--json").out)
     assert told["rows"] == 600
+
+
+def test_files_larger_than_memory_give_the_same_answer(run):
+    assert run("cluster", "may.csv", "-k", 3, "-o", "three").code == 0
+    drift = ("drift", "may/model.json", "june.csv", "--json")
+    moves = ("compare", "may/model.json", "three/model.json", "june.csv", "--json")
+    for asked in (drift, moves):
+        known, streamed = run(*asked), run(*asked, "--stream", "--memory", "4MB")
+        assert (streamed.code, json.loads(streamed.out)) == (known.code, json.loads(known.out))

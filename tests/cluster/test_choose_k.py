@@ -213,7 +213,7 @@ def test_what_cannot_be_tried_is_refused_in_plain_words():
         choose_k([["a"], ["b"]], [0, 1])
     with pytest.raises(ParameterError, match="the table has only 2 rows"):
         choose_k([["a"], ["b"]], [3])
-    with pytest.raises(ParameterError, match="SigDT finds the number of clusters itself"):
+    with pytest.raises(ParameterError, match="SigDT determines the number of clusters itself"):
         choose_k([["a"], ["b"]], method=SigDT())
 
 

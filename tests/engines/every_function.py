@@ -57,6 +57,10 @@ def _fit(X: Any, **options: Any) -> Any:
     return catalpa.Grove(3, random_state=0, n_init=1).fit(X, **options)
 
 
+def _of_batches(X: Any) -> Any:
+    return catalpa.Grove(3, random_state=0).partial_fit(X).partial_fit(X)
+
+
 def _chosen(X: Any, **options: Any) -> Any:
     return catalpa.choose_k(X, [2, 3], repeats=0, method=MODEL, random_state=0, **options).k
 
@@ -69,7 +73,7 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
     "verdict_": lambda _m, _o, X: _fit(X).verdict_,
     "to_sql, save": lambda _m, _o, X: _exported(_fit(X)),
     "refit": lambda m, _o, X: values(m.refit(X).matched_["stays"]),
-    "partial_fit": lambda _m, _o, X: catalpa.Grove(3, random_state=0).partial_fit(X).partial_fit(X).cost_,
+    "partial_fit": lambda _m, _o, X: _of_batches(X).cluster_sizes_.sum(),
     "check": lambda m, _o, X: m.check(X),
     "predict": lambda m, _o, X: values(m.predict(X)),
     "predict_proba": lambda m, _o, X: values(m.predict_proba(X)),

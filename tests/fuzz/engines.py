@@ -78,7 +78,9 @@ def fitted(model: Any, rows: Any, weights: list[float] | None) -> tuple[Any, ...
         model.fit(rows, sample_weight=weights)
     except CatalpaError:
         return None
-    profiles = nw.from_native(model.profiles_).to_arrow().to_pydict()
+    # Frames of pandas have NaN, where those of Arrow and polars have a null beside a NaN.
+    profiles = nw.from_native(model.profiles_).to_pandas().astype(object)
+    profiles = profiles.where(profiles.notna(), None).to_dict("list")
     return np.asarray(model.labels_).tolist(), model.cost_, model.cluster_sizes_.tolist(), str(profiles)
 
 

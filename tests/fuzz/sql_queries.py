@@ -51,9 +51,7 @@ def fuzz(rng: Random, _folder: Path) -> str:
             given = [None if no else int(label) for label, no in zip(labels, refused, strict=True)]
             assert [row[1] for row in answers] == given, dialect
             if soft:
-                check(
-                    [row for row, no in zip(answers, refused, strict=True) if not no], shares, scores, refused
-                )
+                check(answers, shares, scores, ~refused)
     return "soft" if soft else "hard"
 
 

@@ -341,12 +341,16 @@ def test_letters_are_a_grade_only_in_a_column_called_so():
         ([1, 2, 3, 4, 5, 9], "9"),
         ([1, 2, 3, 4, 5, 6, 9], None),
         ([-5, 2, 3, -1], None),
+        ([1, 2, 3, 4, -8, -9], "-9 -8"),
+        ([1, 2, 3, 8, 9], "8 9"),
+        ([1, 2, 3, 4, 5, 77, 88, 99], "77 88 99"),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9], None),  # a scale
     ],
 )
 def test_a_code_for_no_answer_stands_apart(values, code):
     rows = np.random.default_rng(0).choice(values, ROWS)
     proposed = catalpa.look(column(rows)).recipe.proposed.get("sentinel", {})
-    assert proposed.get("x") == (None if code is None else [code])
+    assert proposed.get("x") == (None if code is None else code.split())
 
 
 def test_words_for_missing_are_proposed_and_marks_are_safe():

@@ -121,7 +121,7 @@ def test_models_take_their_own_columns_of_a_table() -> None:
     zoo = catalpa.datasets.load("zoo").frame
     one, other = (catalpa.KModes(3, random_state=seed).fit(zoo.iloc[:, seed:]) for seed in (0, 1))
     wide = zoo.assign(animal=[f"animal {at}" for at in range(len(zoo))])
-    counts = catalpa.compare(one, other, wide).crossing.counts
+    counts = catalpa.compare(one, other, wide).crosstab.counts
     assert counts.tolist() == catalpa.metrics.codes.pair_counts(one.labels_, other.labels_, (3, 3)).tolist()
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import catalpa
 from catalpa.errors import ParameterError, TableError
 from catalpa.table.files import header
 from catalpa.table.files.dialect import Dialect
@@ -297,3 +298,70 @@ def shape_by_hand(path, dialect):
     else:
         frame = pd.read_csv(path, header=None, encoding=dialect.encoding, dtype=str, low_memory=False)
     return frame.shape[1], len(frame) - (dialect.header[-1] if dialect.header else 0)
+
+
+GENESIS = (
+    "Tabelle: 12411-0015\nBevölkerung: Kreise;;;\n;;Bevölkerung;Fläche\n;;Anzahl;qkm\n"
+    + "".join(f"{at:05};Kreis {at};{at}.123;{at},5\n" for at in range(10, 90))
+    + "__________\n(C) Statistisches Bundesamt\n"
+)
+
+
+def test_two_lines_of_names_with_blanks_are_names_and_not_titles(tmp_path):
+    """The first columns of a table of a statistical office have no names."""
+    file = both(written(tmp_path, GENESIS))
+    assert file.table.column_names == ["column 1", "column 2", "Bevölkerung: Anzahl", "Fläche: qkm"]
+    assert file.table.num_rows == 80
+    assert file.dialect.header == (3, 4)
+
+
+def test_points_beside_decimal_commas_are_no_fractions(tmp_path):
+    """12.123 inhabitants beside 12,5 square kilometres are twelve thousand."""
+    file = both(written(tmp_path, GENESIS))
+    prepared = catalpa.look(file.table).recipe.apply(file.table)
+    assert prepared["Bevölkerung: Anzahl"].to_pylist()[0] == 10_123
+    assert prepared["Fläche: qkm"].to_pylist()[0] == 10.5
+
+
+def test_points_alone_are_fractions(tmp_path):
+    file = both(written(tmp_path, "a;b\n" + "".join(f"{at}.123;x{at % 3}\n" for at in range(10, 40))))
+    assert file.table["a"].to_pylist()[0] == 10.123
+
+
+def test_questions_and_the_line_of_the_program_of_qualtrics(tmp_path):
+    text = (
+        'StartDate,Q1\nStart Date,How often?\n"{""ImportId"":""startDate""}","{""ImportId"":""QID1""}"\n'
+        + "".join(f"2024-01-{at:02},{'often' if at % 2 else 'never'}\n" for at in range(1, 29))
+    )
+    file = both(written(tmp_path, text))
+    assert file.table.column_names == ["Start Date", "Q1: How often?"]
+    assert file.table.num_rows == 28
+    assert (file.dialect.header, file.dialect.skip_rows) == ((1, 2), (3,))
+    again = read_file(tmp_path / "t.csv", dialect=file.dialect)
+    assert again.table.equals(file.table)
+
+
+REPORT = ",Total,Men\n" + "".join(
+    f"Q{at}. Do you agree with topic {at}?,,\nYes,{40 + at}%,{41 + at}%\nNo,{60 - at}%,{59 - at}%\n"
+    for at in range(8)
+)
+
+
+def test_a_cross_tabulation_is_refused(tmp_path):
+    path = written(tmp_path, REPORT)
+    with pytest.raises(TableError, match="looks like a report, not one row per case"):
+        read_file(path)
+    assert read_file(path, header=1).table.num_rows == 24  # who says where the names are, means it
+
+
+def test_cases_that_lack_all_numbers_are_no_titles(tmp_path):
+    rows = "".join(f"{'north' if at % 2 else 'south'},{at % 5 or ''},{at % 5 or ''}\n" for at in range(60))
+    assert read_file(written(tmp_path, "region,Q1,Q2\n" + rows)).table.num_rows == 60
+
+
+@pytest.mark.parametrize("amount", ["${:,}.00", "{} €", "{}%"])
+def test_a_total_in_a_currency_is_proposed(amount, tmp_path):
+    rows = [f"shop {at % 7};{amount.format(1000 + 37 * at)};{at}" for at in range(30)]
+    total = f"Summe;{amount.format(sum(1000 + 37 * at for at in range(30)))};{sum(range(30))}"
+    file = read_file(written(tmp_path, "\n".join(["shop;sales;units", *rows, total])))
+    assert [(one.safe, one.rows) for one in file.findings] == [(False, (32,))]

@@ -14,7 +14,7 @@ from catalpa.cli.options import listed
 from catalpa.cli.outputs import check_free
 from catalpa.cli.report import title_of
 from catalpa.cli.terminal import Terminal
-from catalpa.errors import ParameterError
+from catalpa.errors import ParameterError, columns_hint
 
 if TYPE_CHECKING:
     from catalpa.report.findings import Findings
@@ -131,7 +131,7 @@ def export(
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
             if name not in rows.column_names:
                 raise ParameterError(
-                    f"{option} names {name!r}, which is not a column. The columns are {rows.column_names}."
+                    f"{option} names {name!r}, which is not a column. {columns_hint(name, rows.column_names)}"
                 )
         weights = None if weight is None else weights_of(weight, rows)
         results = findings(fitted, rows, columns, weights, title or title_of(table))

@@ -27,6 +27,8 @@ def drift(
     table: options.TablePath,
     *,
     weight: options.Weight = None,
+    stream: options.Stream = False,
+    memory: options.Memory = None,
     csv: options.CsvFile,
     alpha: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Error rate over all clusters, or over all columns.")
@@ -50,6 +52,8 @@ def drift(
 
         catalpa drift out/model.json june.parquet --json | jq .changed
 
+        catalpa drift out/model.json "june/*.parquet" --stream
+
         catalpa drift out/model.json june.csv --min-change 0.05 || alert
     """
     check_page(report, force=force)
@@ -59,7 +63,7 @@ def drift(
 
     with terminal.listening():
         fitted = load(model)
-        data = open_input(TableSource(table, csv, weight=weight))
+        data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
         result = drift_of(
             fitted,
             data.rows,
@@ -121,6 +125,8 @@ def compare(
     table: options.TablePath,
     *,
     weight: options.Weight = None,
+    stream: options.Stream = False,
+    memory: options.Memory = None,
     csv: options.CsvFile,
     min_staying: Annotated[
         float,
@@ -145,7 +151,7 @@ def compare(
 
     with terminal.listening():
         one, other = load(first), load(second)
-        data = open_input(TableSource(table, csv, weight=weight))
+        data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
         named = (str(first), str(second))
         result = compared(one, other, data.rows, sample_weight=data.weights, names=named)
         if report is not None:

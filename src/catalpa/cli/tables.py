@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from catalpa.cli.options import CsvFile
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, write_together
-from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.errors import ParameterError, UnknownColumn, columns_hint
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.model_json import model_document
 from catalpa.estimator.problem import fitted_of
@@ -185,7 +185,7 @@ def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:
     for option, name in aside.items():
         if name not in names:
             raise UnknownColumn(
-                f"{option} names {name!r}, which is not a column. The columns are {list(names)}."
+                f"{option} names {name!r}, which is not a column. {columns_hint(name, names)}"
             )
 
 

@@ -153,7 +153,7 @@ class DaskEngine(PartitionedEngine):
         return replace(self, blocks=blocks, counted=sum(lengths))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
-        summed: Result = _computed(self.client, _sum(_tasks(_run, self.blocks, step, args)))[0]
+        summed: Result = _computed(self.client, _sum(self._runs(step, args)))[0]
         return summed
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
@@ -165,6 +165,14 @@ class DaskEngine(PartitionedEngine):
         if self._sweeps % LONGEST_CHAIN == 0:  # memories can be computed again
             self._swept = _persisted(self.client, *self._visits(arguments, [None] * len(self.blocks)))
         return summed
+
+    def _runs(self, step: Step[Any], args: tuple[Any, ...]) -> list[Delayed]:
+        """One task per block, where the block is."""
+        arguments, runs = _as_one_task(step, args), []
+        for block, home in zip(self.blocks, self._homes, strict=True):
+            with dask.annotate(**home):
+                runs.append(_later(_run)(block, arguments))
+        return runs
 
     def _visits(self, arguments: Delayed, before: Sequence[Delayed | None]) -> list[Delayed]:
         """One task per block, scheduled where the block is, so that rows do not move."""
@@ -181,13 +189,15 @@ class DaskEngine(PartitionedEngine):
             return [{}] * len(self.blocks)
         with _watched(self.client):
             futures = _futures_of(self.blocks)
+            if not futures:  # rows to be labelled are not encoded before they are asked for
+                return [{}] * len(self.blocks)
             _wait_for(self.client, futures)  # the worker of a block is known only when the block exists
             holders = self.client.who_has(futures)
         homes = [list(holders.get(block.key, ())) for block in self.blocks]
         return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in homes]
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        return np.concatenate(_computed(self.client, *_tasks(_run, self.blocks, step, args)))
+        return np.concatenate(_computed(self.client, *self._runs(step, args)))
 
     def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A lazy dask Series; an array if the table is one or the results have several columns."""

@@ -48,7 +48,7 @@ from catalpa.loop.settle import LoopSettings
 from catalpa.steps.assign import label_rows, measure_rows, nearest_costs, summed_exactly
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, to_fixed_point
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
+from catalpa.table.blocks import Axis, Block, FloatArray, Rows
 from catalpa.table.encode import Encoding
 from catalpa.table.encode_few import few_rows
 from catalpa.table.exact import as_float
@@ -153,18 +153,22 @@ class Clusterer(
         """Labels of an engine's rows, for ``fit`` and ``predict``."""
         return engine.map_rows(label_rows, self._fixed_scores(engine.axis))
 
-    def _final_labels(self, engine: Engine, own_labels: IntArray | None) -> Any:
+    def _final_labels(self, engine: Engine, own_labels: Any) -> Any:
         """Labels as returned by ``predict``; counts are updated if the method itself gave different ones."""
         for name in ("published_labels_", "matched_", "_match_records"):  # of an earlier fit
             self.__dict__.pop(name, None)
         labels = self._label(engine)
         if own_labels is None:
             return labels
-        own_labels = np.where(
-            own_labels < 0, labels, own_labels
-        )  # methods that visit rows in order skip those with weight 0
+        if not isinstance(own_labels, np.ndarray):  # they are where the rows are, as those of predict
+            self.published_labels_ = own_labels
+            return labels
+        lazy = not isinstance(labels, np.ndarray)
+        here = engine.each(label_rows, self._fixed_scores(engine.axis)) if lazy else labels
+        # Methods that visit rows in order skip those with weight 0.
+        own_labels = np.where(own_labels < 0, here, own_labels)
         self.published_labels_ = own_labels
-        if np.array_equal(own_labels, labels):
+        if np.array_equal(own_labels, here):
             return labels
         # Methods that merge rows or visit them in order may leave rows that are nearer to another cluster.
         fitted, block = self._fitted, Block.together(rows_in_memory(engine, type(self).__name__).blocks)

@@ -27,6 +27,7 @@ FAR = 0.5  # smallest shift of a mean, in standard deviations
 TIGHT = 0.5  # largest ratio of the standard deviations inside and elsewhere of a concentrated number
 # Fields of a profile that a reason copies.
 FIGURES = ("means", "elsewhere", "sds", "sds_elsewhere", "shifts", "bits")
+ITEM_OF_LIST = ("True", "False")  # categories of one answer out of several in a cell
 _BLOCK = re.compile(r" and [0-9]+ more$")  # of columns that are missing together
 QUESTION_BLANKS = 5  # between the words of a name that is a question or a statement
 CHANCE = 6.63  # 99 % quantile of the likelihood ratio under independence (chi-square, 1 df)
@@ -97,6 +98,8 @@ class CategoryReason:
         'hardly any smokes=daily (1 % here, 30 % elsewhere)'
         >>> CategoryReason("How do you like your steak?", "Rare", 0.4, 0.1, 0.1).text
         '40 % answered "Rare" to "How do you like your steak?" (10 % elsewhere)'
+        >>> CategoryReason("tools: saw", "True", 0.4, 0.1, 0.1).text
+        '40 % tools: saw (10 % elsewhere)'
         >>> CategoryReason("Q3 and 19 more", "answered", 1.0, 0.7, 0.1).text
         '100 % answered "Q3 and 19 more" (70 % elsewhere)'
         >>> CategoryReason("Q3 to Q40: answered up to", "Q12", 0.0, 0.3, 0.1).text
@@ -116,6 +119,8 @@ class CategoryReason:
             named, none = f'answered up to "{category}"', "none"
         elif self.category == ANSWERED and _BLOCK.search(self.column):
             named, none = f'answered "{column}"', "none"
+        elif self.category in ITEM_OF_LIST and ": " in self.called:
+            named = column if self.category == ITEM_OF_LIST[0] else f"not {column}"
         elif _is_question(self.called):
             named, none = f'answered "{category}" to "{column}"', "none"
         elsewhere = f"{percent(self.share_elsewhere)} elsewhere"

@@ -242,6 +242,8 @@ def _file_option(finding: FileFinding) -> str:
     """The option that changes what was found in a file."""
     if finding.kind in ("total", "footer"):
         return f"--skip-rows {','.join(map(str, finding.rows))}"
+    if finding.kind == "second header":
+        return f"--header {finding.rows[0] - 1}"
     return FILE_OPTIONS.get(finding.kind, f"--header {finding.rows[0]}" if finding.rows else "--header none")
 
 

@@ -286,7 +286,7 @@ class PassReport(NamedTuple):
 
     log_likelihood: float
     moved: int  # rows whose foremost cluster changed
-    clusters: int  # clusters that are foremost in some row
+    clusters: int  # clusters clusters that are foremost in some row
     change: int  # sum of weight times the absolute changes of the shares; 0 in the first pass
 
 

@@ -14,6 +14,7 @@ from catalpa.errors import (
     TableError,
     UnseenCategories,
     UnseenCategoryWarning,
+    names_listed,
     warn_user,
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Block, IntArray, Rows, Scaling
@@ -200,11 +201,16 @@ def _check_columns(table: Table, schema: Schema) -> None:
     absent = [name for name in schema.inputs if name not in table.names]
     extra = [name for name in table.names if name not in schema.inputs]
     if absent or extra:
-        differences = [f"missing: {absent}"] * bool(absent) + [f"not seen at fit: {extra}"] * bool(extra)
+        differences = [
+            f"{what}: [{names_listed(names)}]"
+            for what, names in (("missing", absent), ("not seen at fit", extra))
+            if names
+        ]
         raise ColumnMismatch(f"The columns differ from those at fit; {'; '.join(differences)}.")
     moved = [name for name, fitted in zip(table.names, schema.inputs, strict=True) if name != fitted]
     raise ColumnMismatch(
-        f"Columns are in a different order than at fit: {moved}. The order at fit was {list(schema.inputs)}."
+        f"Columns are in a different order than at fit: [{names_listed(moved)}]. "
+        f"The order at fit was [{names_listed(schema.inputs)}]."
     )
 
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import reduce
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError, UnknownColumn, warn_user
+from catalpa.errors import (
+    ColumnWarning,
+    MissingValues,
+    NumericColumns,
+    TableError,
+    UnknownColumn,
+    columns_hint,
+    warn_user,
+)
 from catalpa.table.cell_types import CellKind
 from catalpa.table.cells import Dtype
 from catalpa.table.derived import derived_summary, origins_of, parts_text
@@ -162,9 +169,8 @@ def _check_policies(settings: TableSettings, names: Sequence[str]) -> None:
         return
     for name in settings.missing:
         if name not in names:
-            close = get_close_matches(str(name), names, 1)
-            hint = f" Did you mean {close[0]!r}?" if close else f" The columns are {list(names)}."
-            raise UnknownColumn(f"missing names {name!r}, which the table does not have.{hint}")
+            hint = columns_hint(str(name), names)
+            raise UnknownColumn(f"missing names {name!r}, which the table does not have. {hint}")
 
 
 def missing_values(special_places: dict[str, int]) -> MissingValues:

@@ -284,8 +284,8 @@ class Mixture:
     def _tie_gains_by_reference(self, shared: SharedCounts) -> list[float]:
         """The same in NumPy: slow, readable, and the meaning of the compiled core."""
         assert shared.pairs is not None
-        # With the lift of these counts: that of earlier passes, when the clusters explained more or less of
-        # the pairs, would count the same dependence twice or not at all.
+        # The lift must come from these counts. In earlier passes the clusters explained more or less of the
+        # pairs, so an older lift would count the same dependence twice or not at all.
         forest = self.forest_of(shared.counts, shared.pairs.sum(axis=0))
         shares, conditional = replace(self, forest=forest).shares(shared.counts)
         present = np.where(self.marginals.shares > 0, shares, 0.0)

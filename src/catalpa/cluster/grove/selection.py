@@ -61,7 +61,7 @@ def associated_columns(table: SearchTable) -> IntArray | None:
     scaled = (counts_of(column) * (rows / weight) for column in range(n))
     occurring = count_all(block, axis).by_category[0] > 0
     for pvalues, pairs in _tests_by_column(scaled, axis.base, occurring):
-        # Below the level over the number of tests, a test is rejected whatever the others say.
+        # Below the level divided by the number of tests, a test is rejected regardless of the others.
         certain[pairs[pvalues <= LEVEL / (n * (n - 1) / 2.0)]] = True
         if 2 * int(certain.sum()) >= n:
             return np.arange(n)

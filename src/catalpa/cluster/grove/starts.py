@@ -50,7 +50,7 @@ class Starts:
 
     @cached_property
     def light(self) -> Block:
-        """The rows in their lighter weights; as they are where they have none."""
+        """The rows with reduced weights, if they have weights."""
         if self.block.weights is None or self.weights is self.block.row_weights:
             return self.block
         return replace(self.block, weights=self.weights)

@@ -634,6 +634,7 @@ function catalpaExplorer(root, data, host = {}) {
     host.extend({
       number: () => data.partitions[data.model].k,
       edited: () => ({ ...edited() }),
+      short: (text) => short(text, 80),
       save,
       // A verdict that needs more time comes after the page.
       judge: (found) => { data.verdict = found; data.judged = true; drawVerdict(); },

@@ -15,7 +15,7 @@ from catalpa.steps.soft.scores import FRACTION_BITS, FixedShares
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
 SINGLE = np.float32
-MOMENT_BITS = 13  # bits of a number, and of its squared distance from the middle, in sums
+MOMENT_BITS = 13  # bits bits of a number, and of its squared distance from the middle, in sums
 MOMENT_DROP = 6  # low bits of a share dropped in sums of numbers
 FARTHEST_BITS = 24  # a cluster that costs this many bits more gets no share
 # 2**f on [0, 1), and log2(1 + f) on [0, 1): least-squares fits, good to 2e-6 and 4e-6.

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from catalpa.errors import TableError, UnknownColumn, columns_hint
+from catalpa.errors import TableError, UnknownColumn, columns_hint, names_listed
 from catalpa.table.codebook import Codebook, codebook_from_table
 from catalpa.table.files.delimited import missing_texts, read_delimited
 from catalpa.table.files.dialect import Dialect, FileFinding, dialect_of
@@ -332,11 +332,11 @@ def chosen_columns(
         unknown = [column for column in wanted if column not in names]
         if unknown:
             raise UnknownColumn(
-                f"{source} has no column {', '.join(map(repr, unknown))}. {columns_hint(unknown[0], names)}"
+                f"{source} has no column {names_listed(unknown)}. {columns_hint(unknown[0], names)}"
             )
     selected = [column for column in (columns or names) if column not in (drop or ())]
     if not selected:
-        raise TableError(f"No column of {source} is left: all of {names} are dropped.")
+        raise TableError(f"No column of {source} is left: all of {names_listed(names)} are dropped.")
     return selected
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from catalpa.table.written_numbers import detect_numbers, parse_numbers
 
 FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
 CLOSE = 0.05  # of a sum
+LOOKED_AT = 400  # rows that show how numbers are written
 MOST_MARKS = 0.1  # of the cells that are no numbers, such as "-", in a column of written numbers
 NAMES = (
     "total",
@@ -47,8 +49,7 @@ def odd_rows(table: pa.Table, row_of: Callable[[int], int]) -> tuple[FileFinding
     if table.num_rows <= FEWEST_ROWS:
         return ()
     last = table.num_rows - 1
-    columns = [numbers for column in table.columns if (numbers := _numbers(column)) is not None]
-    totals = [place for place in (0, last) if _is_total(columns, _texts(table, place), place)]
+    totals = [place for place in (0, last) if _is_total(table, place)]
     findings = [_finding(table, place, row_of(place), "a total") for place in totals]
     if not findings and _is_remark(table, last):
         findings.append(_finding(table, last, row_of(last), "a remark"))
@@ -79,31 +80,32 @@ def _holds_text(column: pa.ChunkedArray) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _numbers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """A column of numbers, or of texts such as 1.234,56 and $1,200 in all rows; None for other columns."""
+def _numbers(column: pa.ChunkedArray, *, written: bool) -> Any:
+    """A column of numbers, or if ``written`` of texts such as 1.234,56 and $1,200; None for other columns."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return column
-    if not _holds_text(column):
+    if not written or not _holds_text(column):
         return None
     texts = column.cast(pa.string())
-    written = detect_numbers(texts.drop_null())
-    if written is None or written.plain:  # plain numbers would have been read as such: these are codes
+    form = detect_numbers(texts.slice(0, LOOKED_AT).drop_null())
+    if form is None or form.plain:  # plain numbers would have been read as such: these are codes
         return None
-    numbers = parse_numbers(texts, written)
+    numbers = parse_numbers(texts, form)
     return numbers if numbers.null_count <= texts.null_count + MOST_MARKS * len(texts) else None
 
 
-def _is_total(columns: Sequence[pa.ChunkedArray], texts: Sequence[str], place: int) -> bool:
+def _is_total(table: pa.Table, place: int) -> bool:
+    named = any(text.strip().rstrip(":").lower() in NAMES for text in _texts(table, place))
     fitting = largest = numbers = 0
-    for column in columns:
-        if (cell := column[place].as_py()) is None:
+    # To read numbers from text takes long; it is done for a row that is called a total.
+    for column in (_numbers(one, written=named) for one in table.columns):
+        if column is None or (cell := column[place].as_py()) is None:
             continue
         others = (pc.sum(column).as_py() or 0) - cell
         beside = np.asarray(pc.max(column).as_py(), dtype=float)
         numbers += 1
         fitting += bool(others and cell and abs(cell - others) <= CLOSE * abs(others))
         largest += bool(cell == beside and cell > 0)
-    named = any(text.strip().rstrip(":").lower() in NAMES for text in texts)
     if named and numbers and fitting == numbers:
         return True
     return numbers >= FEWEST_COLUMNS and (fitting >= 0.6 * numbers or (named and largest >= 0.6 * numbers))
