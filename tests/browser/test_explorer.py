@@ -315,6 +315,24 @@ def test_unusual_cells_of_tried_rows_are_those_of_the_model(open_page, planted, 
         assert -1 in labels
 
 
+def test_saved_labels_are_those_of_predict_for_outliers_too(open_page, planted, tmp_path):
+    frame = planted[0].copy()
+    frame.loc[::60, ["spend", "visits"]] = [900.0, 300.0]
+    model = catalpa.Grove(3, outliers="label", random_state=0).fit(frame)
+    labels = model.predict(frame)
+    assert -1 in labels
+    path = tmp_path / "explore.html"
+    catalpa.explore(model, frame).save(path)
+    page = open_page(path)
+    page.do(
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text }); "
+        "return 'data:,' }; document.getElementById('save-labels').click()"
+    )
+    until(page, "window.saved !== undefined")
+    saved = [line.split(",")[1] for line in page.ask("window.saved").splitlines()[1:]]
+    assert saved == [str(label) for label in labels]
+
+
 def test_the_verdict_stands_first_and_noise_looks_like_noise(open_page, page, tmp_path, planted):
     _, models = planted
     sentence = models[1].verdict_.sentence

@@ -41,7 +41,7 @@ from catalpa.report.explore_data import (
 from catalpa.report.explore_edits import Edits
 from catalpa.report.explore_widget import explore_widget
 from catalpa.report.report_page import script_json
-from catalpa.report.rows import separate_extra_columns
+from catalpa.report.rows import labelled_outliers, separate_extra_columns
 from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS, FloatArray, IntArray
 
 UNKNOWN = "(a new value)"
@@ -204,6 +204,7 @@ def _summary(
     items = items_of_questions(column.name for column in columns)
     return {
         "title": title,
+        "outliers": labelled_outliers(view),
         "made_by": {"catalpa": catalpa.__version__, "method": type(view.model).__name__},
         "rows": n,
         "shown": None if shown is None else len(shown),
@@ -228,6 +229,7 @@ def _summary(
                 "names": list(one.names),
                 "strands": list(one.strands),
                 "suggested": list(one.suggested),
+                "outliers": None if shown is None else np.flatnonzero(one.outliers[shown]).tolist(),
                 "labels": None if shown is None else encoded(one.labels[shown], one.k),
                 # Of all rows: a complete page counts its own.
                 "counts": None if complete else counts_by_cluster(one, columns, weights),

@@ -28,7 +28,8 @@ def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
     return {
         "passes": passes[-MOST_PASSES:],
         "earlier_passes": max(len(passes) - MOST_PASSES, 0),
-        "cost": float(outcome.cost),
+        # A model of joined clusters without its table has neither.
+        "cost": _known(outcome.cost),
         # Evidence is that of the whole fit; the costs of passes leave the priors out.
         "evidence": _known(outcome.facts.get("evidence")),
         "converged": bool(outcome.converged),

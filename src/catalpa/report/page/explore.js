@@ -593,8 +593,9 @@ function catalpaExplorer(root, data, host = {}) {
   function labelsFile() {
     // A cell that begins like a formula would be run by a spreadsheet; an apostrophe keeps it text.
     const cell = (text) => `"${String(text).replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-    const own = labels[state.at], { group } = edits();
-    return ["row,cluster,name", ...Array.from(own, (label, row) => `${row},${group[label]},${cell(nameOf(group[label]))}`)].join("\n") + "\n";
+    const own = labels[state.at], { group } = edits(), outliers = new Set(partition().outliers);
+    const line = (label, row) => (outliers.has(row) ? `${row},-1,outlier` : `${row},${group[label]},${cell(nameOf(group[label]))}`);
+    return ["row,cluster,name", ...Array.from(own, line)].join("\n") + "\n";
   }
 
   const saveNames = element("button", { type: "button", id: "save-names", on: { click: () => save("clusters.json", JSON.stringify(edited(), null, 2), "application/json") } }, "Save names and notes");
