@@ -377,7 +377,8 @@ def notes(findings: Findings, left_out: str | None = None) -> list[str]:
     """Remarks below the summary."""
     summary = findings.summary
     labelled = (summary["outliers"] or {}).get("labelled")
-    return [*([labelled] if labelled else []), *summary["table"]["notes"], *([left_out] if left_out else [])]
+    of_columns = (f"{note}." for note in summary["table"]["notes"])
+    return [*([labelled] if labelled else []), *of_columns, *([left_out] if left_out else [])]
 
 
 def _cluster_heads(book: Book, findings: Findings) -> list[tuple[str, Any]]:
