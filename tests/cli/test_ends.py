@@ -141,7 +141,8 @@ def test_a_pipe_gets_plain_lines_and_no_colours(program, fruit):
     assert running.returncode == 0
     assert "\x1b" not in out + err
     assert len(out.splitlines()) == 3
-    assert err.splitlines() == ["2 clusters, but 6 rows are too few to tell (at least 100)."]
+    (verdict,) = err.splitlines()
+    assert verdict.startswith("2 clusters, but 6 rows are too few to tell (at least 100)")
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no disk that is always full")

@@ -111,7 +111,7 @@ def test_a_protocol_of_ones_own_is_read(tmp_path):
         (OWN + "shown = [{ tabel = '2' }]\n", r"shown .* keys \['tabel'\].*columns, label, ranked, table"),
         (OWN + "shown = [{ table = '2' }]\n", "'kmodes' in the protocol .* lacks a table or a label"),
         (OWN + "[[methods]]\nmethod = 'kmodes'\nvariant = 'plain'\n", "'kmodes' twice .* 'plain'"),
-        (OWN.replace('["ZO"]', '"ZO"'), "no list of data sets"),
+        (OWN.replace('["ZO"]', '"ZO"'), "not a list of data sets"),
     ],
 )
 def test_a_protocol_that_cannot_be_used_says_why(tmp_path, text, message):
@@ -158,7 +158,7 @@ def test_estimators_come_from_entry_points(monkeypatch):
         ("nothing", "package.module:Class"),
         ("no.such.module:Thing", "cannot be imported"),
         ("sklearn.cluster:NoSuchClass", "cannot be imported"),
-        ("math:pi", "no scikit-learn estimator"),
+        ("math:pi", "not a scikit-learn estimator"),
     ],
 )
 def test_an_estimator_that_cannot_be_found_says_how_to_name_one(name, message):

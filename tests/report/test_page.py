@@ -207,7 +207,7 @@ def test_a_limit_that_would_end_the_drawing_program_is_said_before(model, zoo, m
 
     limits = {resource.RLIMIT_AS: (8 << 30, 8 << 30)}
     monkeypatch.setattr(resource, "getrlimit", lambda what: limits[what])
-    with pytest.raises(OutputError, match=r"64 GB of addresses.*may have 8\.0 GB.*ulimit -v unlimited"):
+    with pytest.raises(OutputError, match=r"64 GB of addresses.*may use only 8\.0 GB.*ulimit -v unlimited"):
         _ = model.report(zoo).html
     limits[resource.RLIMIT_AS] = (64 << 30, resource.RLIM_INFINITY)
     needs_packages()
