@@ -163,7 +163,7 @@ def test_what_is_refused(frame: pd.DataFrame) -> None:
     model = Grove(3, random_state=0).fit(frame)
     with pytest.raises(NotFittedError):
         Grove(3).refit(frame)
-    with pytest.raises(ParameterError, match="match_to takes a fitted model"):
+    with pytest.raises(ParameterError, match="match_to needs a fitted model"):
         model.match_to("model.json", frame)
     with pytest.raises(ColumnMismatch):
         model.match_to(Grove(2).fit(frame.assign(more=frame.iloc[::-1, 0].tolist())), frame)

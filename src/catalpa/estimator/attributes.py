@@ -243,7 +243,7 @@ def profile_of(fitted: Fitted) -> dict[str, Any]:
     counts = fitted.outcome.counts
     by_category, sizes = fitted.in_weights(counts.by_category), fitted.in_weights(counts.sizes)
     columns = profile_columns(by_category, sizes, fitted.schema, numbers)
-    columns["count"] = columns["count"].astype(sizes.dtype)  # rows stay whole where nothing was weighted
+    columns["count"] = columns["count"].astype(sizes.dtype)  # integers unless rows have weights
     if fitted.names:
         names = [fitted.names.get(cluster) for cluster in columns["cluster"].tolist()]
         columns = {"cluster": columns.pop("cluster"), "name": names, **columns}

@@ -51,7 +51,7 @@ def diagnose(
     verdict = verdict_of(fitted) if verdict is None else verdict
     outcome, findings = fitted.outcome, list[Finding]()
     if verdict.level != "clear":
-        # A single cluster is a finding only if the number was chosen automatically.
+        # A single cluster is surprising only if the number of clusters was chosen automatically.
         surprising = verdict.level == "none" and (outcome.k > 1 or isinstance(asked, str))
         findings.append(Finding("verdict", verdict.sentence, NoStructureWarning if surprising else None))
     if isinstance(asked, Integral) and outcome.k < int(asked):
