@@ -102,8 +102,8 @@ def _continue_fit(model: Clusterer, X: Any, relearn: Relearn) -> None:
     began, fitted = time.monotonic(), model._fitted
     _refuse_weights(fitted)
     source = opener_for(X)
-    given = X if source.in_memory else source.rows_at(np.arange(source.n_rows))
-    table = open_table(prepared_rows(fitted, given)).arranged(fitted.schema)
+    rows_of_batch = source.rows_at(np.arange(source.n_rows))
+    table = open_table(prepared_rows(fitted, rows_of_batch)).arranged(fitted.schema)
     model._check_columns(table.header)
     # Before the new categories are added, to distinguish them from known ones.
     labels, cost, unseen = _assigned(model, fitted, table)

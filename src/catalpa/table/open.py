@@ -191,7 +191,9 @@ def _joined_column(library: str, parts: list[Any]) -> Any:
     if library == "polars":
         import polars as pl
 
-        return pl.concat(parts, how="vertical_relaxed")
+        # Types of parts may differ, which polars relaxes for frames alone.
+        frames = [part.alias("cells").to_frame() for part in parts]
+        return pl.concat(frames, how="vertical_relaxed").to_series()
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     # Batches may differ in dictionaries; an all-missing batch may differ in type.
