@@ -81,10 +81,9 @@ def axis() -> list[str]:
 def drawn(model: Grove, cluster: int) -> str:
     """The picture."""
     shares = shares_of(model, cluster)
-    n = int(model.cluster_sizes_[cluster])
     titles = {
         "table": f"all {int(model.cluster_sizes_.sum())} animals",
-        "counted": f"cluster {cluster}, {n} animals, counted",
+        "counted": f"cluster {cluster}, counted",
         "shrunk": f"cluster {cluster}, shrunk",
     }
     parts = [text(10, 24, "Share of each number of legs", anchor="start", size=15), *axis()]

@@ -120,11 +120,16 @@ def measured(stored: Mapping[str, Any]) -> str:
             "",
             "![Time of other programs relative to Catalpa](../images/performance.svg)",
             "",
-            table(lines),
-            "",
             "**Where Catalpa is slower:**",
             "",
             *(_slower(lines) or ["- in none of these comparisons."]),
+            "",
+            "<details>",
+            "<summary>Times, ratios and targets of every comparison</summary>",
+            "",
+            table(lines),
+            "",
+            "</details>",
         ]
     )
 
