@@ -113,7 +113,8 @@ def needs_packages() -> None:
 
 
 def _svg(chart: Any) -> str:
-    spec = themed(chart).properties(background="transparent").to_dict()
+    # Tests validate the charts against their schema, which takes longer than drawing them.
+    spec = themed(chart).properties(background="transparent").to_dict(validate=False)
     # The newest Vega-Lite version supported by both Altair and vl-convert.
     return str(needs_vl_convert().vegalite_to_svg(spec))
 
