@@ -128,7 +128,7 @@ def test_a_fit_is_cancelled_and_the_clusters_before_stay():
         session.start(session.columns, 2)
     session.cancel()
     session.wait()
-    assert session.error == "Cancelled. The clusters before are shown."
+    assert session.error == "Cancelled. The previous clusters are shown."
     assert session.page is before
 
 

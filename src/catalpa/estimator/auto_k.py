@@ -112,9 +112,9 @@ def corners(evidence: Mapping[int, float]) -> list[int]:
     [1, 2, 4, 5]
     """
     hull: list[int] = []
-    known = [k for k in sorted(evidence) if math.isfinite(evidence[k])]
-    best = max(known, key=lambda k: (evidence[k], -k))
-    for k in known[: known.index(best) + 1]:
+    candidates = [k for k in sorted(evidence) if math.isfinite(evidence[k])]
+    best = max(candidates, key=lambda k: (evidence[k], -k))
+    for k in candidates[: candidates.index(best) + 1]:
         # A corner is dropped if the curve is not concave there.
         while len(hull) > 1 and _slope(evidence, hull[-2], hull[-1]) <= _slope(evidence, hull[-1], k):
             hull.pop()

@@ -60,8 +60,8 @@ def _part(view: ColumnView, at: IntArray, order: Sequence[str] | None) -> FloatA
     if view.numbers is not None or order is not None:
         places = np.arange(view.different, dtype=np.float64)
         if order is not None:
-            known = {level: place for place, level in enumerate(order)}
-            places = np.array([known.get(value, np.nan) for value in view.values], dtype=np.float64)
+            ranks = {level: place for place, level in enumerate(order)}
+            places = np.array([ranks.get(value, np.nan) for value in view.values], dtype=np.float64)
         values = np.append(places, np.nan)[codes][:, None]
     elif view.form in (Form.TEXT, Form.BOOLEAN) and 2 <= view.different <= MOST_CATEGORIES:
         values = (codes[:, None] == np.arange(view.different)).astype(np.float64)

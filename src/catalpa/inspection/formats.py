@@ -162,9 +162,9 @@ def _parts(texts: pa.Array, form: str) -> dict[str, Any]:
         column = pc.if_else(cut.is_valid(), column, None)
         if field.name in ("name", "half"):
             words = pc.utf8_lower(column)
-            known = list(MONTH_NUMBERS) if field.name == "name" else ["a", "p"]
+            names = list(MONTH_NUMBERS) if field.name == "name" else ["a", "p"]
             numbers = list(MONTH_NUMBERS.values()) if field.name == "name" else [0, 12]
-            places = pc.index_in(words, value_set=pa.array(known, pa.large_string()))
+            places = pc.index_in(words, value_set=pa.array(names, pa.large_string()))
             column = pa.array(numbers).take(places)
         parts[field.name] = np.asarray(column.cast(pa.float64()).fill_null(np.nan))
     if not cut.type.num_fields:

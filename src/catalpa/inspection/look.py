@@ -134,7 +134,7 @@ class Look:
 
         for kind in kinds:
             if kind not in list(Kind):
-                close = get_close_matches(str(kind), [known.value for known in Kind], 1)
+                close = get_close_matches(str(kind), [one.value for one in Kind], 1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
                 raise ParameterError(
                     f"There is no kind of finding called {kind!r}.{hint} Kinds are {', '.join(Kind)}."
@@ -354,10 +354,10 @@ def _codes_for_missing(view: ColumnView, decision: Judgement | None) -> list[Jud
             changes["type"] = "number"  # type: ignore[assignment]
         key = ("marks", view.marks)
         judgements.append(Judgement(Kind.UNKNOWN, view.name, True, changes, facts, key, decides=False))
-    known = {word for word, _ in decision.changes.get("missing", ())} if decision is not None else set()
+    codes = {word for word, _ in decision.changes.get("missing", ())} if decision is not None else set()
     for rule in (sentinel, unknown):
         judgement = rule(view)
-        if judgement is not None and not known & {word for word, _ in judgement.changes["missing"]}:
+        if judgement is not None and not codes & {word for word, _ in judgement.changes["missing"]}:
             judgements.append(judgement)
     return judgements
 

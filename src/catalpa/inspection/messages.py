@@ -195,9 +195,9 @@ def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns, facts = [judgement.column for judgement in judgements], judgements[0].facts
     ranges = Counter((one.facts["low"], one.facts["high"]) for one in judgements)
     low, high = (number_text(float(end)) for end in ranges.most_common(1)[0][0])
-    beside = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
+    others = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
     codes = " and ".join(filter(None, (", ".join(facts["codes"][:-1]), facts["codes"][-1])))
-    text = f"{_many(columns, 'holds', 'hold')} {codes} beside {beside}"
+    text = f"{_many(columns, 'holds', 'hold')} {codes} in addition to {others}"
     return f'{text}: probably "no answer".', "--accept sentinel"
 
 
@@ -304,12 +304,12 @@ def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
         if not sources:
             continue
         if len(sources) <= REPEATS_NAMED:
-            parts = [f"{_quoted(other)} {verb} {named(given)}" for other, given in sources.items()]
+            parts = [f"{_quoted(other)} {verb} {named(originals)}" for other, originals in sources.items()]
             message = f"{'; '.join(parts)}: {_COUNTED[len(sources) > 1]}."
         else:
             shown = ", ".join(
-                f"{_quoted(other)} {_SHORT[kind]} {_quoted(given[0])}"
-                for other, given in list(sources.items())[:REPEATS_NAMED]
+                f"{_quoted(other)} {_SHORT[kind]} {_quoted(originals[0])}"
+                for other, originals in list(sources.items())[:REPEATS_NAMED]
             )
             message = f"{len(sources)} columns {verbs} ({shown}, ...): {_COUNTED[True]}."
         columns = tuple(dict.fromkeys([*sources, *(pair.column for pair in group)]))

@@ -154,10 +154,10 @@ class Field:
 
     def changed(self, changes: Mapping[str, Any]) -> Field:
         """The field with changed attributes; missing values are added to those it has."""
-        known = {value for value, _ in self.missing}
-        added = tuple(one for one in changes.get("missing", ()) if one[0] not in known)
+        missing_values = {value for value, _ in self.missing}
+        added = tuple(one for one in changes.get("missing", ()) if one[0] not in missing_values)
         # A level that is now missing is no longer a category.
-        removed_values = known | {value for value, _ in added}
+        removed_values = missing_values | {value for value, _ in added}
         categories = changes.get("categories", self.categories)
         return replace(
             self,
@@ -297,9 +297,9 @@ class Recipe:
         True
         """
         order = tuple((level_text(level), None) for level in levels)
-        known = {value for value, _ in order}
+        ordered_values = {value for value, _ in order}
         field = self[column]
-        missing = tuple(one for one in field.missing if one[0] not in known)
+        missing = tuple(one for one in field.missing if one[0] not in ordered_values)
         return self.with_field(replace(field, categories=order, ordered=True, other=None, missing=missing))
 
     def with_field(self, changed: Field) -> Recipe:
@@ -585,19 +585,19 @@ def _object(entry: object, where: str) -> Mapping[str, Any]:
     return entry
 
 
-def _known_keys(entry: Mapping[str, Any], known: set[str], where: str) -> None:
+def _known_keys(entry: Mapping[str, Any], keys: set[str], where: str) -> None:
     for key in entry:
-        if key not in known:
-            close = get_close_matches(str(key), known, 1)
-            hint = f" Did you mean {close[0]!r}?" if close else f" Known are {', '.join(sorted(known))}."
+        if key not in keys:
+            close = get_close_matches(str(key), keys, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else f" Known keys: {', '.join(sorted(keys))}."
             raise ParameterError(f"{where} has the unknown key {key!r}.{hint}")
 
 
-def _one_of(value: object, known: Sequence[str], where: str) -> None:
-    if value not in known:
-        close = get_close_matches(str(value), known, 1)
+def _one_of(value: object, options: Sequence[str], where: str) -> None:
+    if value not in options:
+        close = get_close_matches(str(value), options, 1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ParameterError(f"{where} is {value!r:.60}; it can be {', '.join(known)}.{hint}")
+        raise ParameterError(f"{where} is {value!r:.60}; it can be {', '.join(options)}.{hint}")
 
 
 def to_toml(document: Mapping[str, Any]) -> str:

@@ -133,7 +133,7 @@ def unsupported_cells(name: str, what: str) -> UnsupportedTable:
     if "complex" in what:
         return UnsupportedTable(f"Complex data not supported: column {name!r} holds {what}.")
     return UnsupportedTable(
-        f"Column {name!r} holds {what}; each cell (argument must be a string or a number) has to be text, "
+        f"Column {name!r} holds {what}; each cell (argument must be a string or a number) must be text, "
         "true or false, a number, a date or missing. Convert or drop the column."
     )
 

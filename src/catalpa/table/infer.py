@@ -190,7 +190,7 @@ def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
     ]
     if names:
         raise NumericColumns(
-            f"The columns {names} hold numbers with fractions, and this method knows categories only. "
+            f"The columns {names} hold numbers with fractions, but this method supports categories only. "
             "Bin them (bins=5), list them in categorical_features to take every number as a category, "
             "or use a mixed method (DISC, KPrototypes)."
         )
