@@ -45,15 +45,6 @@ REUSE = {
 }
 
 
-def _titles(view: View) -> dict[str, str]:
-    """Short labels of columns, from the recipe."""
-    recipe = view.fitted.recipe
-    if recipe is None or not recipe.titles:
-        return {}
-    titles = {column.name: recipe.title_of(column.name) for column in view.fitted.schema.columns}
-    return {name: title for name, title in titles.items() if title}
-
-
 def summarise(
     view: View, title: str, beside: ExtraColumns | None = None, verdict: Verdict | None = None
 ) -> dict[str, Any]:
@@ -80,8 +71,14 @@ def summarise(
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
-        "titles": _titles(view),
-        "telling": importance_text([record for record in columns if record["repeats"] is None]),
+        "titles": view.fitted.titles,
+        "telling": importance_text(
+            [
+                record | {"column": view.fitted.called(record["column"])}
+                for record in columns
+                if record["repeats"] is None
+            ]
+        ),
         "profile": _profile(view, names),
         "numbers": view.number_records,
         "weights": weight_records(view),
