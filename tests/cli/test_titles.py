@@ -102,7 +102,7 @@ def test_titles_of_numbers_are_in_charts_even_if_they_begin_alike():
     table = pd.DataFrame(
         np.vstack([generator.normal(0, 1, (30, 2)), generator.normal(9, 1, (30, 2))]), columns=["n1", "n2"]
     )
-    titles = {"n1": "Hours on Monday on the way to work", "n2": "Hours on Friday on the way to work"}
+    titles = {"n1": "Hours on the way from home to work", "n2": "Hours on the way from shop to work"}
     model = catalpa.KPrototypes(2, random_state=0, recipe=Recipe().with_titles(titles)).fit(table)
     for chart in (catalpa.plot.profile_map(model), catalpa.plot.number_boxes(model, table)):
         # A chart joins lines of one text, so that titles cut to the same beginning would lose one.
@@ -122,6 +122,7 @@ def test_titles_are_in_office_files(clustered, tmp_path):
     text = str(catalpa.report.markdown(model, rows, against="Q9"))
     assert "| Drives to work = by car |" in text
     assert "Q1" not in text
+    assert "Drives to work=by car" in text
     catalpa.report.workbook(model, rows).save(tmp_path / "out.xlsx")
     profiles = openpyxl.load_workbook(tmp_path / "out.xlsx")["Profiles"]
     assert "Drives to work" in {row[0].value for row in profiles.iter_rows()}
@@ -140,3 +141,26 @@ def test_titles_are_in_the_explorer_and_the_short_form(clustered):
     assert set(form.columns) <= {"Q1", "Q2", "Q3"}
     titles = {"Q1": "Drives to work", "Q2": "Has children", "Q3": "Lives in"}
     assert [one["title"] for one in form.summary["questions"]] == [titles[name] for name in form.columns]
+
+
+def test_rows_with_codes_are_refused_with_the_codebook_of_the_fit(survey, clustered, run):
+    model, _ = clustered
+    assert model.recipe_.codebook == "book.csv"
+    for command in (("predict",), ("report", "-o", survey / "again.html")):
+        told = run(command[0], survey / "out" / "model.json", survey / "survey.csv", *command[1:])
+        assert told.code == 2
+        assert "--codebook book.csv" in told.err
+    told = run(
+        *("predict", survey / "out" / "model.json", survey / "survey.csv"),
+        *("--codebook", survey / "book.csv", "-o", survey / "labels.csv"),
+    )
+    assert len((survey / "labels.csv").read_text().splitlines()) == 201
+
+
+def test_other_errors_do_not_name_a_codebook(survey, run):
+    run("cluster", survey / "survey.csv", "-k", 2, "-o", survey / "out")
+    (survey / "other.csv").write_text("Q1,Q2,Q3\nx,y,town\n")
+    told = run("predict", survey / "out" / "model.json", survey / "other.csv")
+    assert told.code == 2
+    assert "No value of column" in told.err
+    assert "codebook" not in told.err

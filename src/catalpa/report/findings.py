@@ -89,28 +89,28 @@ def findings(
     assert isinstance(in_hand, TableInHand)
     known, beside = separate_extra_columns(in_hand.rows, schema)
     view = view_of(model, TableInHand(known, in_hand.weights))
-    crossed = tuple(with_titles(one, fitted.titles) for one in crossings(view, X, against))
+    crossed = tuple(with_short_labels(one, fitted.titles) for one in crossings(view, X, against))
     verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
-    summary = with_titles(summarise(view, title, beside, verdict), fitted.titles)
+    summary = with_short_labels(summarise(view, title, beside, verdict), fitted.titles)
     return Findings(view, frame, known, summary, crossed)
 
 
-def with_titles(record: Any, titles: Mapping[str, str]) -> Any:
+def with_short_labels(record: Any, titles: Mapping[str, str]) -> Any:
     """Plain values in which every ``column`` has its short label in place of its name.
 
     Examples
     --------
-    >>> with_titles([{"column": "Q1", "share": 0.5}, {"column": "Q2"}], {"Q1": "Drives to work"})
+    >>> with_short_labels([{"column": "Q1", "share": 0.5}, {"column": "Q2"}], {"Q1": "Drives to work"})
     [{'column': 'Drives to work', 'share': 0.5}, {'column': 'Q2'}]
     """
     if isinstance(record, list):
-        return [with_titles(one, titles) for one in record]
+        return [with_short_labels(one, titles) for one in record]
     if not isinstance(record, dict) or not titles:
         return record
     return {
         key: titles.get(value, value)
         if key == "column" and isinstance(value, str)
-        else with_titles(value, titles)
+        else with_short_labels(value, titles)
         for key, value in record.items()
     }
 
