@@ -18,6 +18,7 @@ OVER_CHANCE = 0.4  # by which it exceeds that of a shuffled column
 OVERLAP = 0.1  # share of rows in which both are filled
 RISING = 0.995  # rank correlation
 MOST_VALUES = 0.5  # different values per row, from which everything follows from a column
+TELLING_VALUES = 1 / 3  # different values per filled row; of a column with more, nothing is said to follow
 NEIGHBOURS = 300  # pairs of rows alike in a column that are compared in all others
 APART = 0.25  # share of the chance that two rows differ, above which a column does not follow
 FEWEST_NUMBERS = 10  # different numbers of a column that rises with another
@@ -52,6 +53,8 @@ def _by_categories(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
     if len(usable) < 2:
         return []
     codes = np.stack([_dense(view.codes[at]) for view in usable])  # (columns, rows)
+    # Names of persons tell their sex, but a table without it has lost something.
+    repeats = [view.different <= TELLING_VALUES * (view.codes >= 0).sum() for view in usable]
     shuffle = np.random.default_rng(1).permutation(len(at))
     pairs = []
     for one, other in sorted(_candidates(codes)):
@@ -66,9 +69,9 @@ def _by_categories(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
         names = usable[one].name, usable[other].name
         if first and min(knowledge) >= SAME:
             pairs.append(Pair(Kind.COPY, *names))
-        elif first:
+        elif first and repeats[one]:
             pairs.append(Pair(Kind.FOLLOWS, *names))
-        elif second:
+        elif second and repeats[other]:
             pairs.append(Pair(Kind.FOLLOWS, *reversed(names)))
     return pairs
 
