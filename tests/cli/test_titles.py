@@ -13,6 +13,7 @@ import pytest
 
 import catalpa
 from catalpa.inspection.recipe import Recipe
+from catalpa.report.explore_server import Session
 
 BOOK = """column,code,label,order
 Q1,,Drives to work,
@@ -150,6 +151,7 @@ def test_rows_with_codes_are_refused_with_the_codebook_of_the_fit(survey, cluste
         told = run(command[0], survey / "out" / "model.json", survey / "survey.csv", *command[1:])
         assert told.code == 2
         assert "--codebook book.csv" in told.err
+    assert "--codebook book.csv" in run("drift", survey / "out" / "model.json", survey / "survey.csv").err
     told = run(
         *("predict", survey / "out" / "model.json", survey / "survey.csv"),
         *("--codebook", survey / "book.csv", "-o", survey / "labels.csv"),
@@ -164,3 +166,10 @@ def test_other_errors_do_not_name_a_codebook(survey, run):
     assert told.code == 2
     assert "No value of column" in told.err
     assert "codebook" not in told.err
+
+
+def test_the_form_of_the_explorer_lists_columns_by_title(clustered):
+    model, rows = clustered
+    session = Session("survey.csv", rows, lambda k: catalpa.KModes(k), recipe=model.recipe_)
+    titles = {one["name"]: one["title"] for one in session.state()["columns"]}
+    assert titles == {"Q1": "Drives to work", "Q2": "Has children", "Q3": "Lives in"}

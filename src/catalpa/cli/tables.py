@@ -160,13 +160,20 @@ def read_as_at_fit(model: Clusterer, data: Input) -> Iterator[None]:
     try:
         yield
     except TableError as error:
-        recipe = fitted_of(model).recipe
-        if recipe is None or recipe.codebook is None or data.codebook is not None:
-            raise
-        raise TableError(
-            f"{error} The table of the fit had the labels of {recipe.codebook!r} in place of codes: "
-            f"give --codebook {recipe.codebook} if this table holds the codes."
-        ) from error
+        if hint := codebook_hint(model, data):
+            raise TableError(f"{error} {hint}") from error
+        raise
+
+
+def codebook_hint(model: Clusterer, data: Input) -> str:
+    """What to do if only the table of the fit had labels; empty if that is not so."""
+    recipe = fitted_of(model).recipe
+    if recipe is None or recipe.codebook is None or data.codebook is not None:
+        return ""
+    return (
+        f"The table of the fit had the labels of {recipe.codebook!r} in place of codes: give --codebook "
+        f"{recipe.codebook} if this table holds the codes."
+    )
 
 
 def _series(name: str | None, rows: pa.Table) -> Any:
