@@ -29,7 +29,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -208,13 +208,15 @@ def run(call: str, X: Any, model: Any) -> Any:
     return model
 
 
-def measured(engine: str, folder: Path, rows: int, memory: str) -> Iterator[dict[str, Any]]:
-    """Every call on one engine; in a process of its own."""
+def measured(
+    engine: str, folder: Path, rows: int, memory: str, calls: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Calls on one engine; in a process of its own."""
     warnings.simplefilter("ignore")
     meter, model = Meter(), None
     with ENGINES[engine](folder, memory, meter) as (X, look):
         look("start")
-        for call in CALLS:
+        for call in calls:
             before, began = Counter(meter.sums), time.perf_counter()
             model = run(call, X, model)
             seconds = time.perf_counter() - began
@@ -249,7 +251,7 @@ def section(stored: pd.DataFrame) -> str:
     ]
     lines = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * (len(heads) - 2)}"]
     for one in stored.sort_values(["engine", "call", "rows"]).to_dict("records"):
-        moved = ["–" if pd.isna(one[name]) else f"{one[name] / 1e6:.2f}" for name in BYTES]
+        moved = ["-" if pd.isna(one[name]) else f"{one[name] / 1e6:.2f}" for name in BYTES]
         size = [f"{one['rows']:.0e}", one["passes"], *moved, one["driver, MB"]]
         lines.append(f"| {one['engine']} | `{one['call']}` | {' | '.join(map(str, size))} |")
     if missing := not_measured(stored):
@@ -290,16 +292,17 @@ def store(file: Path, measurement: dict[str, Any]) -> None:
     table.sort_values(["engine", "rows"], kind="stable").to_csv(file, index=False)
 
 
-def measure_apart(engine: str, folder: Path, rows: int, size: int, memory: str, file: Path | None) -> int:
+def measure_apart(engine: str, folder: Path, rows: int, size: int, asked: argparse.Namespace) -> int:
     """Print and store every call as soon as it is measured in a process of its own; its exit code."""
-    again = [sys.executable, __file__, "--memory", memory, "--one", engine, str(folder), str(rows)]
+    again = [sys.executable, __file__, "--memory", asked.memory, "--calls", *asked.calls]
+    again += ["--one", engine, str(folder), str(rows)]
     with subprocess.Popen(again, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("{"):
                 print(line, end="", flush=True)
-                if file:
-                    store(file, json.loads(line) | {"table, GB": round(size / 1e9, 2)})
+                if asked.store:
+                    store(asked.store, json.loads(line) | {"table, GB": round(size / 1e9, 2)})
     return process.returncode
 
 
@@ -308,17 +311,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=float, nargs="+", default=[1e6, 1e7])
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--calls", nargs="+", default=list(CALLS), choices=CALLS, help="fit, then others")
     parser.add_argument("--memory", default="1GB", help="of each worker")
     parser.add_argument("--store", type=Path, help="a CSV file for every line")
     parser.add_argument("--page", action="store_true", help="write the page from stored figures")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.calls[0] != "fit":
+        parser.error("--calls starts with fit, whose model the others need")
     if asked.page:
         write_page()
         return
     if asked.one:
         engine, folder, rows = asked.one
-        for line in measured(engine, Path(folder), int(float(rows)), asked.memory):
+        for line in measured(engine, Path(folder), int(float(rows)), asked.memory, asked.calls):
             print(json.dumps(line), flush=True)
         return
     failed: list[str] = []
@@ -327,7 +333,7 @@ def main() -> None:
             size = generate(Path(folder), rows)
             print(f"{rows:,} rows: {size / 1e9:.2f} GB in memory, workers of {asked.memory}", flush=True)
             for engine in asked.engines:
-                code = measure_apart(engine, Path(folder), rows, size, asked.memory, asked.store)
+                code = measure_apart(engine, Path(folder), rows, size, asked)
                 if code:
                     failed.append(f"{engine}, {rows:,} rows: exit code {code}")
     if failed:
