@@ -1,7 +1,7 @@
-"""Dates and times of day as people write them: 31.01.2024, 1/31/24, January 31, 2024, 8:15 pm.
+"""Dates and times of day in text: 31.01.2024, 1/31/24, January 31, 2024, 8:15 pm.
 
-`detect_dates` finds how the dates of a column are written, `parse_dates` reads them. Both work on the
-distinct texts of a column.
+`detect_dates` detects the format of a column, `parse_dates` parses it. Both work on the distinct texts of a
+column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 FEWEST = 0.6  # least share of dates among the distinct texts of a column of dates
 LOOKED_AT = 5000  # distinct texts that a pattern is tested on
-PIVOT = 69  # two digits below it are years from 2000 on, as POSIX has it
+PIVOT = 69  # two-digit years below it are from 2000 on, as in POSIX
 
 _MONTHS = (
     ("january", "jan", "januar", "jän", "jänner"),
@@ -66,7 +66,7 @@ _ZONE = r"(?:\s*(?:z|utc|gmt|uhr|[+-][0-9]{2}:?[0-9]{2}))?"
 
 @dataclass(frozen=True)
 class DateFormat:
-    """How the dates of a column are written.
+    """Format of the dates of a column.
 
     Attributes
     ----------
@@ -74,9 +74,9 @@ class DateFormat:
         Parts in the notation of ``strptime`` (``format`` of a Frictionless field); "%B" stands for long and
         short names of months, English and German. A time of day alone is "%H:%M".
     time : bool
-        Whether a time of day follows the date; it may lack in some cells.
+        True if a time of day follows the date, at least in some cells.
     decided : bool
-        False if days and months can be exchanged in every cell, as in 1/4/2021.
+        False if day and month are ambiguous in every cell, as in 1/4/2021.
     """
 
     pattern: str
@@ -85,17 +85,16 @@ class DateFormat:
 
     @property
     def exchanged(self) -> DateFormat:
-        """The same with day and month exchanged, decided."""
+        """The same format with day and month exchanged, marked as decided."""
         first, second = ("%d", "%m") if self.pattern.find("%d") < self.pattern.find("%m") else ("%m", "%d")
         pattern = self.pattern.replace(first, "\0").replace(second, first).replace("\0", second)
         return replace(self, pattern=pattern, decided=True)
 
 
 def detect_dates(texts: pa.Array | Iterable[str]) -> DateFormat | None:
-    """Detect how dates or times are written, from the distinct texts of a column; None if it has others.
+    """Detect the format of dates or times from the distinct texts of a column; None if they are not dates.
 
-    Texts that are no dates are allowed if they are fewer than two in five: the caller decides how many are
-    too many.
+    Other texts are allowed if they are fewer than two in five; the caller decides how many are too many.
 
     Examples
     --------
@@ -124,7 +123,7 @@ def detect_dates(texts: pa.Array | Iterable[str]) -> DateFormat | None:
     written = DateFormat(best, clock)
     if "%d" in best and "%m" in best and not best.startswith("%Y"):
         other = int((~np.isnat(_moments(sample, written.exchanged.pattern))).sum())
-        # Dots are a European habit: 04.08.2024 is never the eighth of April.
+        # Dots are European: 04.08.2024 is the fourth of August.
         return replace(written, decided=other < most or "." in best)
     return written
 
@@ -157,7 +156,7 @@ def _day_first(one: DateFormat) -> bool:
 
 
 def _votes(one: DateFormat) -> bool:
-    """True if a format shows whether day or month comes first when both are numbers."""
+    """True if a format shows the order of day and month, and both are numbers."""
     parts = set(re.findall("%.", one.pattern))
     return one.decided and {"%d", "%m"} <= parts and not one.pattern.startswith("%Y")
 
