@@ -57,7 +57,7 @@ def drift(
         catalpa drift out/model.json june.csv --min-change 0.05 || alert
     """
     check_page(report, force=force)
-    from catalpa.cli.tables import TableSource, open_input
+    from catalpa.cli.tables import TableSource, codebook_hint, open_input
     from catalpa.cluster.registry import load
     from catalpa.report.drift_page import drift as drift_of
 
@@ -73,6 +73,8 @@ def drift(
             min_change=min_change,
             min_shift=min_shift,
         )
+        if result.changed and (hint := codebook_hint(fitted, data)):
+            terminal.say(hint)
         if report is not None:
             write_text(report, result.html)
     if terminal.json:

@@ -201,7 +201,8 @@ def _summary(
     shown = _shown_rows(n) if rows else None
     complete = shown is not None and len(shown) == n
     repeats = group_numbers(repeats_of(view.fitted))
-    items = items_of_questions(column.name for column in columns)
+    titles = [view.fitted.called(column.name) for column in columns]
+    items = items_of_questions(titles)
     return {
         "title": title,
         "outliers": labelled_outliers(view),
@@ -214,9 +215,9 @@ def _summary(
         "rows_per_weight": 1.0 if weights is None else rows_per_weight(n, float(weights.sum())),
         "columns": [
             column.record()
-            | {"repeats": repeats.get(column.name)}
-            | dict(zip(("question", "item"), items.get(column.name, (None, None)), strict=True))
-            for column in columns
+            | {"title": title, "repeats": repeats.get(column.name)}
+            | dict(zip(("question", "item"), items.get(title, (None, None)), strict=True))
+            for column, title in zip(columns, titles, strict=True)
         ],
         "codes": None
         if shown is None

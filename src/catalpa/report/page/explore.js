@@ -169,20 +169,20 @@ function catalpaExplorer(root, data, host = {}) {
 
   // The answer comes first; "yes", "3" and ranges mean nothing without their column, if that is no long question.
   const isClear = (text) => /^\p{L}./u.test(text) && !/^(yes|no|true|false)$/i.test(text);
-  const needsColumn = ({ column, category }) => column.name.length <= 24 && (column.kind === "numbers" || !isClear(category));
+  const needsColumn = ({ column, category }) => column.title.length <= 24 && (column.kind === "numbers" || !isClear(category));
   function answerOf({ column, category }) {
     if (column.item) return `${short(column.item)}: ${short(category)}`;
-    return needsColumn({ column, category }) ? `${column.name}: ${short(category)}` : short(category);
+    return needsColumn({ column, category }) ? `${column.title}: ${short(category)}` : short(category);
   }
   function figuresOf(reason) {
     const rest = reason.elsewhere ? `elsewhere ${percent(reason.elsewhere)}` : "nowhere else";
-    return `${needsColumn(reason) ? "" : `${short(reason.column.item ? reason.column.question : reason.column.name)}: `}${percent(reason.share)}, ${rest}`;
+    return `${needsColumn(reason) ? "" : `${short(reason.column.item ? reason.column.question : reason.column.title)}: `}${percent(reason.share)}, ${rest}`;
   }
 
   // What a column is called where space is scarce: its item, and as much of the question as fits.
   function calledColumn(name, ofQuestion = 50) {
     const column = columns.find((one) => one.name === name);
-    if (!column || !column.item) return short(name, 90);
+    if (!column || !column.item) return short(column ? column.title : name, 90);
     return ofQuestion ? `${short(column.item)} \u00b7 ${short(column.question, ofQuestion)}` : short(column.item);
   }
 
@@ -312,7 +312,7 @@ function catalpaExplorer(root, data, host = {}) {
 
   // -- filters
   const filterColumn = element("select", { id: "filter-column", on: { change: fillFilterCategories } },
-    columns.map((column, at) => option(at, column.name)));
+    columns.map((column, at) => option(at, column.title)));
   const filterCategory = element("select", { id: "filter-category" });
   function fillFilterCategories() {
     filterCategory.replaceChildren(...columns[Number(filterColumn.value)].categories.map((category, place) => option(place, category)));
@@ -326,7 +326,7 @@ function catalpaExplorer(root, data, host = {}) {
   function drawFilters() {
     filterList.replaceChildren(...state.filters.map((filter, at) => {
       const column = columns[filter.column];
-      const text = `${short(column.name)} = ${short(column.categories[filter.category])}`;
+      const text = `${short(column.title)} = ${short(column.categories[filter.category])}`;
       return element("button", { type: "button", "aria-label": `Remove the filter ${text}`, on: { click: () => { state.filters.splice(at, 1); changed(); } } }, `${text} ✕`);
     }));
     filterList.hidden = !state.filters.length;
@@ -422,7 +422,7 @@ function catalpaExplorer(root, data, host = {}) {
   }
 
   // -- cross a column
-  const crossColumn = element("select", { id: "cross-column", on: { change: drawCross } }, columns.map((column, at) => option(at, column.clustered ? column.name : `${column.name} (not clustered)`)));
+  const crossColumn = element("select", { id: "cross-column", on: { change: drawCross } }, columns.map((column, at) => option(at, column.clustered ? column.title : `${column.title} (not clustered)`)));
   const crossWay = element("select", { id: "cross-way", on: { change: drawCross } }, option("cluster", "share of the cluster"), option("category", "share of the category"), option("rows", "rows"));
   function drawCross() {
     const at = Number(crossColumn.value), column = columns[at], table = counts.byColumn[at], shown = groups();
@@ -430,7 +430,7 @@ function catalpaExplorer(root, data, host = {}) {
     const total = sums.reduce((one, other) => one + other, 0) || 1;
     const rowsOf = (cluster) => counts.sizes[cluster] || 1;
     const cell = (rows, share) => element("td", { style: { "--a": crossWay.value === "rows" ? 0 : share.toFixed(3) }, title: `${whole(rows)} rows` }, crossWay.value === "rows" ? whole(rows) : percent(share));
-    const head = element("tr", {}, element("th", { scope: "col", title: column.name }, short(column.name, 90)), element("th", { scope: "col" }, "all"), shown.map((cluster) => element("th", { scope: "col" }, element("span", { class: "name-of" }, chip(cluster), edits().names[cluster] || ""))));
+    const head = element("tr", {}, element("th", { scope: "col", title: column.name }, short(column.title, 90)), element("th", { scope: "col" }, "all"), shown.map((cluster) => element("th", { scope: "col" }, element("span", { class: "name-of" }, chip(cluster), edits().names[cluster] || ""))));
     const body = column.categories.flatMap((category, place) => sums[place] ? [element("tr", {}, element("th", { scope: "row" }, category),
       cell(sums[place], sums[place] / total),
       shown.map((cluster) => cell(table[cluster][place], table[cluster][place] / (crossWay.value === "category" ? sums[place] : rowsOf(cluster)))))] : []);
@@ -467,7 +467,7 @@ function catalpaExplorer(root, data, host = {}) {
     });
     const differences = [...best.values()].sort((x, y) => apart(y) - apart(x)).slice(0, 15);
     versusBox.replaceChildren(element("div", { class: "versus" }, differences.flatMap((share) => [
-      element("span", {}, element("b", {}, answerOf(share)), needsColumn(share) ? null : element("small", { title: share.column.name }, ` ${short(share.column.item ? share.column.question : share.column.name)}`)),
+      element("span", {}, element("b", {}, answerOf(share)), needsColumn(share) ? null : element("small", { title: share.column.name }, ` ${short(share.column.item ? share.column.question : share.column.title)}`)),
       element("span", { class: "two-bars" },
         element("i", { style: { "--c": colourOf(one).colour, width: `${100 * share.one}%` } }),
         element("i", { style: { "--c": colourOf(other).colour, width: `${100 * share.other}%` } })),
@@ -542,7 +542,7 @@ function catalpaExplorer(root, data, host = {}) {
       });
       scoring.numbers.forEach((column, at) => { if (column.refused && Number.isNaN(values[at])) missing.push(column.name); });
       if (missing.length) {
-        answer.replaceChildren(element("p", { class: "lead" }, `The model needs a value for ${missing.join(", ")}.`));
+        answer.replaceChildren(element("p", { class: "lead" }, `The model needs a value for ${missing.map((name) => calledColumn(name)).join(", ")}.`));
         return;
       }
       const result = scored({ places, numbers: values });
