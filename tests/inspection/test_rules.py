@@ -448,6 +448,20 @@ def test_copies_and_columns_that_follow_are_proposed_to_be_dropped():
     assert seen.accept("copy", "follows").recipe.drop == ("code", "country")
 
 
+@pytest.mark.parametrize("filled", [1000, 400])
+def test_nothing_follows_from_names_that_hardly_repeat(filled):
+    generator = np.random.default_rng(0)
+    people = np.array([f"{first} {last}" for first in ("Ann", "Bob", "Eva", "Jon") for last in range(150)])
+    sex = np.where(np.char.startswith(people, "Ann") | np.char.startswith(people, "Eva"), "f", "m")
+    of_row = generator.integers(0, len(people), 1000)
+    names = people[of_row].astype(object)
+    names[filled:] = None
+    city = generator.choice(list("abcdefgh"), 1000)
+    country = np.where(city < "d", "north", "south")
+    table = pd.DataFrame({"name": names, "sex": sex[of_row], "city": city, "country": country})
+    assert catalpa.look(table).recipe.proposed["follows"] == {"country": ["city"]}
+
+
 def test_what_overlaps_in_few_rows_is_no_copy():
     generator = np.random.default_rng(0)
     one = generator.choice(["a", "b", "c"], 1000).astype(object)

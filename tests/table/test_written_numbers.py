@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.table.written_numbers import NumberFormat, decide_numbers, detect_numbers, parse_numbers
+from catalpa.table.written_numbers import NumberFormat, detect_numbers, parse_numbers
 
 READ = {
     "decimal comma and thousands": (["1.234,56 €", "12,50 €", "3"], [1234.56, 12.5, 3.0], "€"),
@@ -55,19 +55,10 @@ def test_what_is_no_number_is_left_alone(texts):
     assert detect_numbers(texts) is None
 
 
-def test_ambiguous_marks_are_decided_by_the_other_columns():
+def test_marks_that_fit_both_ways_are_ambiguous():
     ambiguous = detect_numbers(["3,664", "1,250"])
     assert (ambiguous.marks, ambiguous.group) == ("ambiguous", ",")
-    decimal_comma, decimal_point = detect_numbers(["2,5"]), detect_numbers(["2.5"])
     assert detect_numbers(["12", "7"]).marks == "absent"
-    comma = decide_numbers([ambiguous, decimal_comma, None])[0]
-    assert parse_numbers(pa.array(["3,664"]), comma).to_pylist() == [3.664]
-    point = decide_numbers([ambiguous, decimal_point, detect_numbers(["12"])])[0]
-    assert parse_numbers(pa.array(["3,664"]), point).to_pylist() == [3664]
-    # Columns that contradict each other decide nothing.
-    assert decide_numbers([ambiguous, decimal_comma, decimal_point])[0] == ambiguous
-    dots = decide_numbers([detect_numbers(["1.234"]), decimal_comma])[0]
-    assert parse_numbers(pa.array(["1.234"]), dots).to_pylist() == [1234]
 
 
 def test_numbers_beyond_the_floats_are_missing():

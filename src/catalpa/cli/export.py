@@ -114,14 +114,15 @@ def export(
         catalpa export out/model.json survey.csv --append labelled.parquet
     """
     files.check(force=force)
-    from catalpa.cli.tables import TableSource, open_input, weights_of
+    from catalpa.cli.tables import TableSource, open_input, read_as_at_fit, weights_of
     from catalpa.cluster.registry import load
     from catalpa.report.chart_files import chart_files
     from catalpa.report.findings import findings
 
     with terminal.listening():
         fitted = load(model)
-        data = open_input(TableSource(table, csv))
+        with terminal.reading(table):
+            data = open_input(TableSource(table, csv))
         terminal.say_all(data.notes)
         rows = data.rows
         columns = listed(against) or []
@@ -134,7 +135,8 @@ def export(
                     f"{option} names {name!r}, which is not a column. {columns_hint(name, rows.column_names)}"
                 )
         weights = None if weight is None else weights_of(weight, rows)
-        results = findings(fitted, rows, columns, weights, title or title_of(table))
+        with read_as_at_fit(fitted, data):
+            results = findings(fitted, rows, columns, weights, title or title_of(table))
         for path, content in _contents(files, results, labelled=not without_rows, quote=quote_formulas):
             _write(path, content())
             terminal.wrote(path)

@@ -57,13 +57,14 @@ def drift(
         catalpa drift out/model.json june.csv --min-change 0.05 || alert
     """
     check_page(report, force=force)
-    from catalpa.cli.tables import TableSource, open_input
+    from catalpa.cli.tables import TableSource, codebook_hint, open_input
     from catalpa.cluster.registry import load
     from catalpa.report.drift_page import drift as drift_of
 
     with terminal.listening():
         fitted = load(model)
-        data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
         result = drift_of(
             fitted,
             data.rows,
@@ -72,6 +73,8 @@ def drift(
             min_change=min_change,
             min_shift=min_shift,
         )
+        if result.changed and (hint := codebook_hint(fitted, data)):
+            terminal.say(hint)
         if report is not None:
             write_text(report, result.html)
     if terminal.json:
@@ -151,7 +154,8 @@ def compare(
 
     with terminal.listening():
         one, other = load(first), load(second)
-        data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
         named = (str(first), str(second))
         result = compared(one, other, data.rows, sample_weight=data.weights, names=named)
         if report is not None:

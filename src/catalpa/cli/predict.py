@@ -47,7 +47,7 @@ def predict(
         raise ParameterError("--json holds all labels at once. Leave it out with --stream, or use -o.")
     outputs.check_free(output, force=force)
     # Imported late, so that invalid options are reported at once.
-    from catalpa.cli.tables import TableSource, csv_parts, open_input, predicted_labels
+    from catalpa.cli.tables import TableSource, csv_parts, open_input, predicted_labels, read_as_at_fit
     from catalpa.cluster.registry import load
 
     with terminal.listening():
@@ -56,16 +56,18 @@ def predict(
         # Other columns of a wide file are not read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
-        data = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
         terminal.say_all(data.notes)
         if proba:
             outputs.check_proba(type(fitted))
-        labels = predicted_labels(fitted, data, named, proba=proba)
-        # Written while rows are read, for files larger than memory.
-        labelled = list(labels) if terminal.json else labels
-        if output is not None or not terminal.json:
-            outputs.write_texts(output, csv_parts(labelled, quote_formulas=quote_formulas))
-            terminal.wrote(output)
+        with read_as_at_fit(fitted, data):
+            labels = predicted_labels(fitted, data, named, proba=proba)
+            # Written while rows are read, for files larger than memory.
+            labelled = list(labels) if terminal.json else labels
+            if output is not None or not terminal.json:
+                outputs.write_texts(output, csv_parts(labelled, quote_formulas=quote_formulas))
+                terminal.wrote(output)
     if terminal.json:
         (table_of_labels,) = labelled  # a single table, because it is not streamed
         columns = [column.to_pylist() for column in table_of_labels.columns]

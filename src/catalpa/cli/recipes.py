@@ -70,8 +70,8 @@ def recipe_of(data: Input, table: str, preparing: Preparing, terminal: Terminal)
     if data.codebook is not None:
         known = set(rows.column_names)
         titles = {name: title for name, title in data.codebook.titles.items() if name in known}
-        recipe = recipe.with_titles(titles)
-    return recipe if recipe.changes_anything or recipe.titles else None
+        recipe = replace(recipe.with_titles(titles), codebook=data.labels_from or recipe.codebook)
+    return recipe if recipe.changes_anything or recipe.titles or recipe.codebook else None
 
 
 def told_lines(seen: Look, table: TablePath) -> list[str]:

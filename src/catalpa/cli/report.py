@@ -51,7 +51,7 @@ def report(
     """
     if not json:
         check_page(output, force=force)
-    from catalpa.cli.tables import TableSource, open_input
+    from catalpa.cli.tables import TableSource, open_input, read_as_at_fit
     from catalpa.cluster.registry import load
 
     with terminal.listening():
@@ -63,9 +63,11 @@ def report(
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
         source = TableSource(table, csv, names, None, named, weight, against)
-        data = open_input(source, stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
-        result = reported(fitted, data, title or title_of(table))
+        with read_as_at_fit(fitted, data):
+            result = reported(fitted, data, title or title_of(table))
         if json:
             sys.stdout.write(result.to_json() + "\n")
             return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import pyarrow.compute as pc
 
 from catalpa.cli.options import CsvFile
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, write_together
-from catalpa.errors import ParameterError, UnknownColumn, columns_hint
+from catalpa.errors import ParameterError, TableError, UnknownColumn, columns_hint
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.model_json import model_document
 from catalpa.estimator.problem import fitted_of
@@ -80,6 +81,7 @@ class Input:
     findings: tuple[FileFinding, ...] = ()  # the same as findings
     dialect: Dialect | None = None  # how the file is laid out
     codebook: Codebook | None = None  # titles and labels, if there are any
+    labels_from: str | None = None  # name of the file of the codebook
     files: Any = None  # with all columns, if they are streamed
 
     @property
@@ -137,6 +139,7 @@ def _in_memory(source: TableSource) -> Input:
         book.check(rows.column_names, source.csv.codebook)
         codebook, rows = (codebook or Codebook()).updated(book), book.apply(rows)
     _check_there(source.aside, rows.column_names)
+    has_labels = codebook is not None and any(one.answers for one in codebook.columns.values())
     return Input(
         rows.drop_columns(list(set(source.aside.values()))),
         None if source.id is None else rows.select([source.id]),
@@ -147,6 +150,29 @@ def _in_memory(source: TableSource) -> Input:
         file.findings,
         file.dialect,
         codebook,
+        Path(source.csv.codebook or source.path).name if has_labels else None,
+    )
+
+
+@contextmanager
+def read_as_at_fit(model: Clusterer, data: Input) -> Iterator[None]:
+    """Name the codebook of the fit in errors about a table that is read without one."""
+    try:
+        yield
+    except TableError as error:
+        if hint := codebook_hint(model, data):
+            raise TableError(f"{error} {hint}") from error
+        raise
+
+
+def codebook_hint(model: Clusterer, data: Input) -> str:
+    """What to do if only the table of the fit had labels; empty if that is not so."""
+    recipe = fitted_of(model).recipe
+    if recipe is None or recipe.codebook is None or data.codebook is not None:
+        return ""
+    return (
+        f"The table of the fit had the labels of {recipe.codebook!r} in place of codes: give --codebook "
+        f"{recipe.codebook} if this table holds the codes."
     )
 
 

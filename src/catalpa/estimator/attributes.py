@@ -17,7 +17,7 @@ from catalpa.estimator.verdict import Verdict
 from catalpa.explain.formatting import percent, row_count_text
 from catalpa.explain.numbers import NumberProfile, profile_numbers
 from catalpa.explain.profiles import profile_columns
-from catalpa.explain.reasons import Reason, cluster_records, reasons, rows_per_weight
+from catalpa.explain.reasons import Reason, cluster_records, reasons, rows_per_weight, with_titles
 from catalpa.explain.repeats import REPEATED, common_share, group_numbers, groups_of, repeats_in_words
 from catalpa.loop.history import Pass
 from catalpa.steps.counts import SQUARE_BITS
@@ -281,12 +281,7 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
     per_weight = rows_per_weight(fitted.rows, weight)
     numbers, groups = number_profile(fitted), group_numbers(repeats_of(fitted))
     listed = reasons(by_category, fitted.schema, numbers, top=top, rows_per_weight=per_weight, groups=groups)
-    recipe = fitted.recipe
-    if recipe is None or not recipe.titles:
-        return listed
-    return [
-        [replace(one, title=recipe.title_of(one.column) or "") for one in of_cluster] for of_cluster in listed
-    ]
+    return with_titles(listed, fitted.titles)
 
 
 def repeats_of(fitted: Fitted) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -375,6 +376,20 @@ class Fitted:
     def shares(self) -> FloatArray:  # (k, V)
         """Share of each category among the rows of each cluster with a value in its column."""
         return self.outcome.counts.shares(self.schema.axis)
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Short labels of the columns that have one, from the recipe; no two columns have the same."""
+        if self.recipe is None or not self.recipe.titles:
+            return {}
+        names = dict.fromkeys((*self.schema.names, *self.schema.inputs, *self.recipe.titles))
+        titles = {name: title for name in names if (title := self.recipe.title_of(name))}
+        often = Counter([*titles.values(), *(name for name in names if name not in titles)])
+        return {name: title if often[title] == 1 else f"{title} ({name})" for name, title in titles.items()}
+
+    def called(self, name: str) -> str:
+        """What readers see instead of the name of a column: its short label if it has one."""
+        return self.titles.get(name, name)
 
     def relations(self, matrices: Sequence[FloatArray]) -> Relations:
         """Relations with these distances, one matrix per categorical column."""

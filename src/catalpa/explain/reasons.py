@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -264,6 +264,11 @@ def rows_per_weight(rows: int, weight: float) -> float:
     (200.0, 1.0)
     """
     return max(1.0, rows / weight) if weight > 0 else 1.0
+
+
+def with_titles(listed: Sequence[Sequence[Reason]], titles: Mapping[str, str]) -> list[list[Reason]]:
+    """The reasons of each cluster, with the short labels of their columns."""
+    return [[replace(one, title=titles.get(one.column, "")) for one in of_cluster] for of_cluster in listed]
 
 
 def sentence(reasons: Sequence[Reason]) -> str:

@@ -18,6 +18,7 @@ OVER_CHANCE = 0.4  # least excess over the coefficient of a shuffled column
 OVERLAP = 0.1  # smallest share of rows in which both columns are filled
 RISING = 0.995  # rank correlation
 MOST_VALUES = 0.5  # distinct values per row above which a column determines any other
+TELLING_VALUES = 1 / 3  # distinct values per filled row above which a column is not said to determine others
 NEIGHBOURS = 300  # pairs of rows that are equal in one column and are compared in all others
 APART = 0.25  # a column is not determined if more pairs differ than this share of those expected by chance
 FEWEST_NUMBERS = 10  # distinct numbers
@@ -52,6 +53,8 @@ def _by_categories(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
     if len(usable) < 2:
         return []
     codes = np.stack([_dense(view.codes[at]) for view in usable])  # (columns, rows)
+    # Names of persons tell their sex, but a table without it has lost something.
+    repeats = [view.different <= TELLING_VALUES * (view.codes >= 0).sum() for view in usable]
     shuffle = np.random.default_rng(1).permutation(len(at))
     pairs = []
     for one, other in sorted(_candidates(codes)):
@@ -66,9 +69,9 @@ def _by_categories(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
         names = usable[one].name, usable[other].name
         if first and min(knowledge) >= SAME:
             pairs.append(Pair(Kind.COPY, *names))
-        elif first:
+        elif first and repeats[one]:
             pairs.append(Pair(Kind.FOLLOWS, *names))
-        elif second:
+        elif second and repeats[other]:
             pairs.append(Pair(Kind.FOLLOWS, *reversed(names)))
     return pairs
 

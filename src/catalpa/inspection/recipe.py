@@ -78,7 +78,7 @@ RESOURCE_KEYS = {
     ),
     *("encoding", "bytes", "hash", "sources", "licenses", "type", "data", "profile"),
 }
-OWN_KEYS = {"weight", "skipRows", "blocks", "drop", "proposed"}
+OWN_KEYS = {"weight", "skipRows", "blocks", "drop", "proposed", "codebook"}
 PROPOSALS = {
     *(
         "order",
@@ -213,6 +213,8 @@ class Recipe:
         Columns that are left out because they repeat other columns.
     proposed : mapping
         Changes that are not applied, by kind of finding.
+    codebook : str or None
+        Name of the file whose labels replaced codes; reading the table applies it, not the recipe.
 
     Examples
     --------
@@ -229,6 +231,7 @@ class Recipe:
     blocks: tuple[GapBlock, ...] = ()
     drop: tuple[str, ...] = ()
     proposed: Mapping[str, Any] = field(default_factory=dict)
+    codebook: str | None = None
 
     def __getitem__(self, name: str) -> Field:
         return next((one for one in self.fields if one.name == name), Field(name))
@@ -359,6 +362,7 @@ class Recipe:
             "blocks": [block.to_json() for block in self.blocks],
             "drop": list(self.drop),
             "proposed": dict(self.proposed),
+            "codebook": self.codebook,
         }
         if extra := {name: value for name, value in extra.items() if value}:
             document["catalpa"] = extra
@@ -390,6 +394,9 @@ class Recipe:
         weight = extra.get("weight")
         if weight is not None and not isinstance(weight, str):
             raise ParameterError(f"{source}: catalpa.weight is {weight!r:.60}; it must be a column.")
+        codebook = extra.get("codebook")
+        if codebook is not None and not isinstance(codebook, str):
+            raise ParameterError(f"{source}: catalpa.codebook is {codebook!r:.60}; it must be a file name.")
         blocks = extra.get("blocks", [])
         if not isinstance(blocks, list):
             raise ParameterError(f"{source}: catalpa.blocks is {blocks!r:.60}; it must be a list of lists.")
@@ -403,6 +410,7 @@ class Recipe:
             tuple(gap_block(block, f"{source}: catalpa.blocks") for block in blocks),
             tuple(_names(extra.get("drop", []), f"{source}: catalpa.drop")),
             dict(proposed),
+            codebook,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

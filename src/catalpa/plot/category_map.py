@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def category_map(
     view = make_view(model, X, sample_weight=sample_weight)
     if not view.schema.categorical:
         raise ParameterError("The table has numbers only; a map of categories needs a column of categories.")
-    return themed(draw_categories(category_points(view), width, height))
+    return themed(draw_categories(category_points(view), width, height, called=view.fitted.titles))
 
 
 def category_map_of(view: View, axes: int = 2) -> CategoryMap:
@@ -94,11 +95,18 @@ def category_points(view: View) -> dict[str, Any]:
     }
 
 
-def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 520) -> Any:
-    """Chart of points from :func:`category_points`."""
+def draw_categories(
+    record: Mapping[str, Any],
+    width: int = 640,
+    height: int = 520,
+    *,
+    called: Mapping[str, str] = MappingProxyType({}),
+) -> Any:
+    """Chart of points from :func:`category_points`; ``called`` are short labels of columns."""
     canvas = _canvas(record, width, height)
     clusters = _titled(record, canvas)
-    points = _with_names(record["points"], canvas)
+    points = [point | {"column": called.get(point["column"], point["column"])} for point in record["points"]]
+    points = _with_names(points, canvas)
     titles = [
         f"axis {at + 1}: {share:.0%} of the differences" for at, share in enumerate(record["explained"])
     ]

@@ -16,11 +16,12 @@ from catalpa.explain.numbers import NumberProfile
 from catalpa.explain.profiles import profile_columns
 from catalpa.plot.arguments import checked_arguments
 from catalpa.plot.theme import INK, alt, cluster_colour, themed
-from catalpa.plot.view import cluster_titles, important_columns, make_view
+from catalpa.plot.view import cluster_titles, column_titles, important_columns, make_view
 
 # A heat map should fit on a screen.
 COLUMNS_SHOWN = 12
 CATEGORIES_SHOWN = 12
+NAME_WIDTH = 24  # characters of a column's name
 TILE = 46  # pixels; width of a mean of four digits
 QUIET = {"domain": False, "ticks": False}
 
@@ -54,20 +55,24 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     names = list(columns or important[:COLUMNS_SHOWN] + ranked[:COLUMNS_SHOWN])
     shown = [name for name in names if name in important]
     titles, profile = cluster_titles(model), profile_columns(counts.by_category, counts.sizes, fitted.schema)
-    parts = [_part(name, _shares(profile, name, titles), first=at == 0) for at, name in enumerate(shown)]
-    means = [cell for name in names if name in ranked for cell in _means(numbers, name, titles)]
+    called = column_titles(model, names, NAME_WIDTH)
+    parts = [
+        _part(called[name], _shares(profile, name, titles, fitted.called(name)), first=at == 0)
+        for at, name in enumerate(shown)
+    ]
+    means = [cell for name in names if name in ranked for cell in _means(numbers, name, titles, called[name])]
     # One colour scale for all, so that equal shares look equal.
     charts = [alt.vconcat(*parts, spacing=8).resolve_scale(color="shared")] if parts else []
     charts += [_number_part(means, first=not parts)] if means else []
     return themed(alt.vconcat(*charts, spacing=16).resolve_scale(color="independent"))
 
 
-def _means(numbers: NumberProfile, name: str, titles: list[str | int]) -> list[dict[str, Any]]:
+def _means(numbers: NumberProfile, name: str, titles: list[str | int], called: str) -> list[dict[str, Any]]:
     """The mean of one number in every cluster that has any."""
     at = numbers.columns.index(name)
     return [
         {
-            "column": shortened(name, 24),
+            "column": called,
             "cluster": titles[cluster],
             "mean": float(numbers.means[cluster, at]),
             "sd": float(numbers.sds[cluster, at]),
@@ -114,23 +119,25 @@ def _grid(cells: list[dict[str, Any]], lines: str, title: str | None, *, first: 
     )
 
 
-def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
+def _part(title: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     """The categories of one column; only the first part has the names of the clusters."""
-    base = _grid(cells, "category:N", shortened(column, 24), first=first)
+    base = _grid(cells, "category:N", title, first=first)
     scale, legend = alt.Scale(domain=[0, 1], scheme="blues"), alt.Legend(title="share", format="%")
     colour = alt.Color("share:Q", scale=scale, legend=legend)
     tooltips = ["column:N", "category:N", "cluster:O", alt.Tooltip("share:Q", format=".1%"), "lift:N"]
     return _tiles(base, colour, tooltips, "percent:N", dark="datum.share > 0.55")
 
 
-def _shares(profile: dict[str, Any], column: str, titles: list[str | int]) -> list[dict[str, Any]]:
+def _shares(
+    profile: dict[str, Any], column: str, titles: list[str | int], called: str
+) -> list[dict[str, Any]]:
     """The shares of one column's categories in every cluster; the rarest of a wide column are left out."""
     lines = [at for at, name in enumerate(profile["column"]) if name == column]
     overall = {profile["category"][at]: float(profile["share_overall"][at]) for at in lines}
     categories = sorted(overall, key=lambda category: -overall[category])[:CATEGORIES_SHOWN]
     return [
         {
-            "column": column,
+            "column": called,
             "category": shortened(profile["category"][at], 28),
             "cluster": titles[profile["cluster"][at]],
             "share": float(share),
@@ -202,11 +209,12 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
     if unknown:
         raise UnknownColumn(f"columns names {unknown}; the columns of numbers are {list(records)}.")
     shown = columns or list(records)[:COLUMNS_SHOWN]
-    titles = cluster_titles(model)
-    return themed(alt.vconcat(*(_boxes(records[name], titles, width) for name in shown), spacing=18))
+    titles, fitted = cluster_titles(model), fitted_of(model)
+    charts = [_boxes(records[name], fitted.called(name), titles, width) for name in shown]
+    return themed(alt.vconcat(*charts, spacing=18))
 
 
-def _boxes(record: Mapping[str, Any], titles: Sequence[str | int], width: int) -> Any:
+def _boxes(record: Mapping[str, Any], called: str, titles: Sequence[str | int], width: int) -> Any:
     """One column, a line for each cluster."""
     lines = [
         {
@@ -220,7 +228,7 @@ def _boxes(record: Mapping[str, Any], titles: Sequence[str | int], width: int) -
     ]
     y = alt.Y("cluster:O", sort=None, title="cluster", axis=alt.Axis(domain=False, ticks=False))
     base = alt.Chart(alt.Data(values=lines)).encode(y=y, color=alt.Color("colour:N", scale=None))
-    title = shortened(record["column"], 40)
+    title = shortened(called, 40)
     x = alt.X("q5:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(grid=False, tickCount=5))
     line = base.mark_rule(strokeWidth=2).encode(x=x, x2="q95:Q")
     box = base.mark_bar(height=12, opacity=0.55).encode(x="q25:Q", x2="q75:Q")

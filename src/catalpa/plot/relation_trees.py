@@ -109,7 +109,7 @@ def relation_grid(
 
 def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) -> list[Any]:
     """Charts of a column for each cluster, on one scale."""
-    fitted_of(model)  # first, because an unfitted model has no relations either
+    fitted = fitted_of(model)  # first, because an unfitted model has no relations either
     relations = relations_of(model)
     if relations is None:
         raise ParameterError(
@@ -123,9 +123,9 @@ def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) ->
     longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
     titles, charts = cluster_titles(model), []
     for relation, layout in layouts:
-        called = titles[relation.cluster]
-        where = called if isinstance(called, str) else f"cluster {called}"
-        title = f"{shortened(relation.column, 40)} in {where}"
+        cluster = titles[relation.cluster]
+        where = cluster if isinstance(cluster, str) else f"cluster {cluster}"
+        title = f"{shortened(fitted.called(relation.column), 40)} in {where}"
         charts.append(_chart(relation, layout, longest, width, relations.unit, title))
     return charts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -419,6 +420,19 @@ def cluster_titles(model: Clusterer) -> list[str | int]:
     fitted = fitted_of(model)
     short = {cluster: shortened(name, TITLE_WIDTH) for cluster, name in fitted.names.items()}
     return [short.get(cluster, cluster) for cluster in range(fitted.outcome.k)]
+
+
+def column_titles(model: Clusterer, names: Sequence[str], width: int) -> dict[str, str]:
+    """Text of each column in a chart: its short label if it has one, cut to ``width`` where that is unique.
+
+    Charts join lines of the same text.
+    """
+    called = {name: fitted_of(model).called(name) for name in names}
+    often = Counter(shortened(title, width) for title in called.values())
+    return {
+        name: short if often[short := shortened(title, width)] == 1 else title
+        for name, title in called.items()
+    }
 
 
 def important_columns(model: Clusterer) -> list[str]:

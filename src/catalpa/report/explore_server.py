@@ -306,6 +306,7 @@ class Session:
             "columns": [
                 {
                     "name": name,
+                    "title": name if self.recipe is None else self.recipe.title_of(name) or name,
                     "used": name in (self.columns or ()),
                     "use": self.uses.get(name, FOUND),
                     "found": self._role_text(name),

@@ -28,7 +28,7 @@ class Findings:
     view: View
     table: Any  # narwhals frame with all columns
     rows: Any  # its columns that were clustered, unchanged
-    summary: Mapping[str, Any]  # as in the report
+    summary: Mapping[str, Any]  # as in the report, with short labels of columns as their names
     crossings: tuple[Mapping[str, Any], ...]
 
     @property
@@ -89,9 +89,30 @@ def findings(
     assert isinstance(in_hand, TableInHand)
     known, beside = separate_extra_columns(in_hand.rows, schema)
     view = view_of(model, TableInHand(known, in_hand.weights))
-    crossed = tuple(crossings(view, X, against))
+    crossed = tuple(with_short_labels(one, fitted.titles) for one in crossings(view, X, against))
     verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
-    return Findings(view, frame, known, summarise(view, title, beside, verdict), crossed)
+    summary = with_short_labels(summarise(view, title, beside, verdict), fitted.titles)
+    return Findings(view, frame, known, summary, crossed)
+
+
+def with_short_labels(record: Any, titles: Mapping[str, str]) -> Any:
+    """Plain values in which every ``column`` has its short label in place of its name.
+
+    Examples
+    --------
+    >>> with_short_labels([{"column": "Q1", "share": 0.5}, {"column": "Q2"}], {"Q1": "Drives to work"})
+    [{'column': 'Drives to work', 'share': 0.5}, {'column': 'Q2'}]
+    """
+    if isinstance(record, list):
+        return [with_short_labels(one, titles) for one in record]
+    if not isinstance(record, dict) or not titles:
+        return record
+    return {
+        key: titles.get(value, value)
+        if key == "column" and isinstance(value, str)
+        else with_short_labels(value, titles)
+        for key, value in record.items()
+    }
 
 
 def _free_name(name: str, names: list[str]) -> str:

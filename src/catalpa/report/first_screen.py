@@ -77,9 +77,8 @@ def _number_line(reason: Mapping[str, Any]) -> dict[str, Any]:
 
 def _category_line(reason: Mapping[str, Any], items: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     rare, share, elsewhere = reason["kind"] == "rare", reason["share"], reason["share_elsewhere"]
-    question, item = (reason.get("title"), None)
-    if not question:
-        question, item = items.get(reason["column"], (reason["column"], None))
+    called = reason.get("title") or reason["column"]
+    question, item = items.get(called, (called, None))
     column, answer = shortened(question, NAME_WIDTH), shortened(reason["category"], NAME_WIDTH)
     if reason["missing"]:
         answer = "answered" if rare else "missing"

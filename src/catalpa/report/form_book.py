@@ -81,7 +81,7 @@ def _form_sheet(book: Book, form: Mapping[str, Any], places: _Places, filled: Fi
         f"are put into the right cluster ({percent(form['baseline'])} without any question)."
     )
     sheet.line()
-    heads = [question["column"] for question in questions]
+    heads = [question["title"] for question in questions]
     sheet.head("Row", *heads, "Cluster", "Name", "Probability", *form["clusters"])
     sheet.sheet.freeze_panes(HEAD_ROWS, 0)
     sheet.sheet.set_column(1, len(questions), 20, book.format(num_format="@"))
@@ -165,4 +165,4 @@ def _points_sheet(book: Book, form: Mapping[str, Any]) -> None:
         lowest = [LOWEST, *question["borders"]]
         for at, (answer, scores) in enumerate(zip(question["answers"], question["scores"], strict=True)):
             low = lowest[at] if question["is_number"] and at < len(lowest) else None
-            sheet.line(question["column"], answer, low, *scores)
+            sheet.line(question["title"], answer, low, *scores)

@@ -44,7 +44,7 @@ class Report(Document):
         if summary["tree"]:
             charts["tree"] = draw_merges(summary["tree"], 380)
         if summary["categories"]:
-            charts["categories"] = draw_categories(summary["categories"], 980, 560)
+            charts["categories"] = draw_categories(summary["categories"], 980, 560, called=summary["titles"])
         return charts
 
     def _content(self) -> dict[str, Any]:

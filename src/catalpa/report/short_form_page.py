@@ -15,7 +15,7 @@ from catalpa.errors import OutputError, ParameterError, SqlError
 from catalpa.estimator.labelled import TableElsewhere, TableInHand, table_for_rows
 from catalpa.estimator.naming import all_names
 from catalpa.estimator.parameters import check_parameters, choice, either, integer, rules, text, texts
-from catalpa.estimator.problem import fitted_of
+from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.explain.formatting import percent
 from catalpa.files import check_path
 from catalpa.inspection.apply import Preparation
@@ -300,7 +300,7 @@ def short_form(
         raise ParameterError("No column separates the clusters of these rows, so no form can reproduce them.")
     form_schema = replace(schema, columns=tuple(one.column for one in chosen.questions))
     names = all_names(fitted.names, view.k)
-    summary = _summary(chosen, names, title, type(model).__name__)
+    summary = _summary(chosen, names, title, type(model).__name__, fitted)
     return ShortForm(summary, chosen, form_schema, fitted.recipe)
 
 
@@ -318,7 +318,9 @@ def _columns_of(X: Any, schema: Schema, form_schema: Schema) -> Any:
     return [[row[at] for at in places] for row in X]
 
 
-def _summary(chosen: FormSelection, names: Sequence[str], title: str, method: str) -> dict[str, Any]:
+def _summary(
+    chosen: FormSelection, names: Sequence[str], title: str, method: str, fitted: Fitted
+) -> dict[str, Any]:
     """The form as plain values."""
     return {
         "title": title,
@@ -333,6 +335,7 @@ def _summary(chosen: FormSelection, names: Sequence[str], title: str, method: st
         "questions": [
             {
                 "column": question.name,
+                "title": fitted.called(question.name),
                 "is_number": question.is_number,
                 "answers": list(question.answers),
                 "borders": list(question.borders),

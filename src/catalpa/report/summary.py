@@ -15,7 +15,7 @@ from catalpa.estimator.verdict import Verdict
 from catalpa.explain.batteries import items_of_questions
 from catalpa.explain.formatting import reading_order, shortened
 from catalpa.explain.profiles import column_importances
-from catalpa.explain.reasons import cluster_records, reasons, rows_per_weight
+from catalpa.explain.reasons import cluster_records, reasons, rows_per_weight, with_titles
 from catalpa.explain.repeats import group_numbers
 from catalpa.plot.category_map import category_points
 from catalpa.plot.clarity import measure_clarity
@@ -45,15 +45,6 @@ REUSE = {
 }
 
 
-def _titles(view: View) -> dict[str, str]:
-    """Short labels of columns, from the recipe."""
-    recipe = view.fitted.recipe
-    if recipe is None or not recipe.titles:
-        return {}
-    titles = {column.name: recipe.title_of(column.name) for column in view.fitted.schema.columns}
-    return {name: title for name, title in titles.items() if title}
-
-
 def summarise(
     view: View, title: str, beside: ExtraColumns | None = None, verdict: Verdict | None = None
 ) -> dict[str, Any]:
@@ -80,8 +71,14 @@ def summarise(
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
-        "titles": _titles(view),
-        "telling": importance_text([record for record in columns if record["repeats"] is None]),
+        "titles": view.fitted.titles,
+        "telling": importance_text(
+            [
+                record | {"column": view.fitted.called(record["column"])}
+                for record in columns
+                if record["repeats"] is None
+            ]
+        ),
         "profile": _profile(view, names),
         "numbers": view.number_records,
         "weights": weight_records(view),
@@ -153,11 +150,12 @@ def _clusters(
     per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
     top = REASONS + MORE_REASONS
     groups = group_numbers(repeats_of(view.fitted))
-    by_cluster = reasons(
+    listed = reasons(
         view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight, groups=groups
     )
+    by_cluster = with_titles(listed, view.fitted.titles)
     suggested = view.model.suggest_names()
-    items = items_of_questions(view.schema.names)
+    items = items_of_questions(map(view.fitted.called, view.schema.names))
     records = cluster_records(view.sizes, view.fitted.names, [one[:REASONS] for one in by_cluster])
     for cluster, (record, of_cluster) in enumerate(zip(records, by_cluster, strict=True)):
         record |= {

@@ -106,7 +106,7 @@ class NumberFormat:
         false if there is one). Percentages are not divided by 100: 45 % is 45.
     marks : {"clear", "absent", "ambiguous"}
         "ambiguous" if the mark may be a decimal or a thousands mark, as in 3,664, and "absent" if there are
-        only digits. Other columns of the file may decide: see `decide_numbers`.
+        only digits.
     """
 
     decimal: str = "."
@@ -148,25 +148,6 @@ def detect_numbers(texts: pa.Array | Iterable[str]) -> NumberFormat | None:
     unit = units.most_common(1)[0][0] if units else ""
     marks = _marks(read)
     return None if marks is None else replace(marks, unit=unit)
-
-
-def decide_numbers(formats: Iterable[NumberFormat | None]) -> tuple[NumberFormat | None, ...]:
-    """Formats of the columns of one file; ambiguous ones follow the clear ones.
-
-    Examples
-    --------
-    >>> undecided, german = detect_numbers(["3,664", "1,250"]), detect_numbers(["2,5", "1,25"])
-    >>> decide_numbers([undecided, german, None])[0]
-    NumberFormat(decimal=',', group='', unit='', marks='clear')
-    """
-    patterns = tuple(formats)
-    votes = {one.decimal for one in patterns if one is not None and one.marks == "clear"}
-    if len(votes) != 1:
-        return patterns
-    (decimal,) = votes
-    return tuple(
-        one if one is None or one.marks != "ambiguous" else _with_decimal(one, decimal) for one in patterns
-    )
 
 
 def parse_numbers(texts: pa.Array | pa.ChunkedArray, written: NumberFormat) -> Any:
@@ -279,10 +260,3 @@ def _group(body: Any, decimal: str) -> str:
     }
     mark = max(times, key=lambda one: times[one])
     return mark if times[mark] else ""
-
-
-def _with_decimal(one: NumberFormat, decimal: str) -> NumberFormat:
-    """An ambiguous format once the decimal mark is known."""
-    # Texts such as 1,250 have only the ambiguous mark.
-    mark = one.group if one.group in (".", ",") else "."
-    return replace(one, decimal=decimal, group="" if mark == decimal else mark, marks="clear")

@@ -101,7 +101,7 @@ function catalpaServer() {
       element("details", {},
         element("summary", {}, element("span", { class: "title" }, "Columns and number of clusters")),
         element("div", { class: "inside" },
-          element("fieldset", { class: "columns-used" }, element("legend", {}, "Columns to cluster"), state.columns.map((column, at) => element("div", { class: "column" }, element("label", { title: column.name }, boxes[at], ` ${explorer.short(column.name)}`), uses[at]))),
+          element("fieldset", { class: "columns-used" }, element("legend", {}, "Columns to cluster"), state.columns.map((column, at) => element("div", { class: "column" }, element("label", { title: column.name }, boxes[at], ` ${explorer.short(column.title)}`), uses[at]))),
           element("p", { class: "pick" }, element("label", {}, "Number of clusters, or auto", number), again, cancel, exported("model", "model.json", "application/json"), exported("report", "report.html", "text/html"), exported("recipe", "recipe.json", "application/json")),
           element("p", { class: "key" }, "The same from a shell, where the command names recipe.json with that file: ", command, editsNote))),
       message);
