@@ -183,7 +183,7 @@ def test_a_wrong_rule_for_missing_values_in_a_dict_is_named():
 
 @pytest.mark.parametrize("slip", [ZOO, b"x", 5, [b"x"]], ids=lambda slip: type(slip).__name__)
 def test_scan_says_what_it_got_without_printing_it(slip):
-    with pytest.raises(CatalpaError, match=r"scan reads files, and got (DataFrame|bytes|int)[.]"):
+    with pytest.raises(CatalpaError, match=r"scan reads files, but got (DataFrame|bytes|int)[.]"):
         catalpa.scan(slip)
 
 

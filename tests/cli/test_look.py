@@ -35,7 +35,9 @@ def test_findings_are_printed_with_the_option_that_changes_them(run, survey):
         "'person' is (almost) unique per row: it looks like an identifier, left out.  [--keep person]"
         in ended.out
     )
-    assert "'answer' holds -1 beside 1 to 3: probably \"no answer\".  [--accept sentinel]" in ended.out
+    assert (
+        "'answer' holds -1 in addition to 1 to 3: probably \"no answer\".  [--accept sentinel]" in ended.out
+    )
 
 
 def test_a_program_gets_findings_and_the_recipe(run, survey):

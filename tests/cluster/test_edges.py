@@ -71,7 +71,7 @@ def test_no_cluster_is_lost_without_a_warning(method, seed):
         model = method(k, n_init=1, random_state=seed).fit(table)
     assert sorted(set(model.labels_.tolist())) == list(range(model.n_clusters_))
     short = [one for one in told if issubclass(one.category, ConvergenceWarning)]
-    assert (model.n_clusters_ < k) == any("clusters hold rows" in str(one.message) for one in short)
+    assert (model.n_clusters_ < k) == any("clusters have rows" in str(one.message) for one in short)
 
 
 def test_a_kept_empty_cluster_may_swallow_the_rest_as_in_the_published_program():

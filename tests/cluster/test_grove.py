@@ -462,7 +462,7 @@ def test_a_full_factorial_gets_its_clusters_and_gains_nothing():
 @pytest.mark.filterwarnings("ignore::catalpa.errors.NoStructureWarning")
 def test_one_big_cluster_and_crumbs_are_told():
     frame = pd.DataFrame({f"q{at}": ["a"] * 196 + ["b"] * 4 for at in range(6)})
-    with pytest.warns(LopsidedClustersWarning, match=r"One cluster holds 196 of 200 rows"):
+    with pytest.warns(LopsidedClustersWarning, match=r"One cluster has 196 of 200 rows"):
         Grove(2, random_state=0).fit(frame)
     with warnings.catch_warnings():
         warnings.simplefilter("error", LopsidedClustersWarning)

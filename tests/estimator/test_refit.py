@@ -163,7 +163,7 @@ def test_what_is_refused(frame: pd.DataFrame) -> None:
     model = Grove(3, random_state=0).fit(frame)
     with pytest.raises(NotFittedError):
         Grove(3).refit(frame)
-    with pytest.raises(ParameterError, match="match_to takes a fitted model"):
+    with pytest.raises(ParameterError, match="match_to needs a fitted model"):
         model.match_to("model.json", frame)
     with pytest.raises(ColumnMismatch):
         model.match_to(Grove(2).fit(frame.assign(more=frame.iloc[::-1, 0].tolist())), frame)
@@ -183,7 +183,7 @@ def test_a_recipe_stays_that_of_the_earlier_model(frame: pd.DataFrame) -> None:
     assert new.recipe_ == old.recipe_
     assert new.cluster_names_ == ["birds", "fish", "mammals"]
     assert new.matched_["rows"].sum() == numbered["size"].sum()
-    with pytest.raises(ParameterError, match="weighs rows by 'size'"):
+    with pytest.raises(ParameterError, match="the recipe has the weight 'size'"):
         Grove(3, recipe=recipe, random_state=0).partial_fit(numbered)
-    with pytest.raises(ParameterError, match="weighs rows by 'size'"):
+    with pytest.raises(ParameterError, match="the recipe has the weight 'size'"):
         old.partial_fit(numbered)

@@ -105,14 +105,14 @@ def test_a_recipe_is_a_resource_descriptor_with_ours_under_one_key():
             {"schema": {"fields": [{"name": "x", "type": "date", "format": "%Q"}]}},
             "write it as strptime does",
         ),
-        ({"schema": {"fields": [{"name": "x", "categories": ["a", "a"]}]}}, "holds 'a' twice"),
+        ({"schema": {"fields": [{"name": "x", "categories": ["a", "a"]}]}}, "contains 'a' twice"),
         ({"schema": {"fields": [{"name": "x"}, {"name": "x"}]}}, "several fields with the same name"),
         ({"schema": {"fields": [{"name": "x", "decimalChar": ";"}]}}, "it can be '.' or ','"),
         ({"catalpa": {"skipRows": ["7"]}}, "line numbers from 1"),
-        ({"catalpa": {"drop": "city"}}, "has to be a list of texts"),
+        ({"catalpa": {"drop": "city"}}, "must be a list of texts"),
         ({"catalpa": {"proposed": {"sentinl": {}}}}, "Did you mean 'sentinel'?"),
         ({"dialect": {"delimeter": ";"}}, "Did you mean 'delimiter'?"),
-        ([], "has to be an object"),
+        ([], "must be an object"),
     ],
 )
 def test_what_a_recipe_cannot_mean_is_refused_in_clear_words(document, message):
@@ -215,9 +215,7 @@ def test_a_level_that_the_order_lacks_is_refused_at_fit_and_reported_at_predict(
     table = pd.DataFrame({"size": ["small", "big", "mid"] * 5, "colour": ["red", "blue", "red"] * 5})
     model = catalpa.Grove(2, random_state=0, recipe=recipe).fit(table)
     wider = table.assign(size=["huge", *table["size"][1:]])
-    with pytest.raises(
-        TableError, match="holds 'huge', which the order of its recipe lacks: small < mid < big"
-    ):
+    with pytest.raises(TableError, match="has 'huge', not in the recipe's order: small < mid < big"):
         catalpa.Grove(2, recipe=recipe).fit(wider)
     with pytest.warns(UnseenCategoryWarning, match="huge"):
         model.predict(wider)
@@ -226,7 +224,7 @@ def test_a_level_that_the_order_lacks_is_refused_at_fit_and_reported_at_predict(
 def test_cells_that_cannot_be_read_are_reported():
     recipe = {"schema": {"fields": [{"name": "price", "type": "number", "decimalChar": ","}]}}
     table = pd.DataFrame({"price": ["1,5", "cheap", "2,5"], "colour": ["red", "blue", "red"]})
-    with pytest.warns(UnseenCategoryWarning, match="not numbers as its recipe says, such as 'cheap'"):
+    with pytest.warns(UnseenCategoryWarning, match="not numbers, as its recipe requires, such as 'cheap'"):
         prepared = Recipe.from_dict(recipe).apply(table)
     assert prepared["price"].isna().tolist() == [False, True, False]
 

@@ -60,7 +60,7 @@ def test_what_is_not_a_number_is_refused_by_its_field(value):
 
 @pytest.mark.parametrize("array", [np.array(["a"]), np.array([None]), np.array([1j])])
 def test_arrays_of_other_types_are_refused(array):
-    with pytest.raises(ModelFileError, match="cannot hold an array of"):
+    with pytest.raises(ModelFileError, match="cannot store an array of"):
         array_to_json(array)
 
 

@@ -98,7 +98,7 @@ class TestWhatAFileCannotHold:
     )
     def test_the_field_is_named(self, document, tmp_path, value, came):
         document["parameters"]["list"] = [1, {"gamma": value}]
-        with pytest.raises(ModelFileError, match=rf"'parameters.list\[1\].gamma' .*{came}.* cannot hold"):
+        with pytest.raises(ModelFileError, match=rf"'parameters.list\[1\].gamma' .*{came}.* cannot store"):
             write(tmp_path / "m.json", document)
         assert list(tmp_path.iterdir()) == []
 

@@ -128,7 +128,7 @@ def test_a_fit_is_cancelled_and_the_clusters_before_stay():
         session.start(session.columns, 2)
     session.cancel()
     session.wait()
-    assert session.error == "Cancelled. The clusters before are shown."
+    assert session.error == "Cancelled. The previous clusters are shown."
     assert session.page is before
 
 
@@ -315,7 +315,7 @@ def test_uses_that_are_no_texts_are_refused(server):
         wish = json.dumps({"columns": ["crime"], "uses": uses})
         response, content = asked(server, "fit", method="POST", body=wish, headers=JSON)
         assert response.status == 400
-        assert "uses has to be" in content
+        assert "uses must be" in content
 
 
 def test_the_verdict_follows_the_page(prepared):

@@ -87,9 +87,9 @@ def test_the_page_shows_every_period_and_escapes_names(months: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda months: months[:1], "two or more periods, and was given 1"),
+        (lambda months: months[:1], "two or more periods, but got 1"),
         (lambda months: [("May", months[0][2]), months[1]], r"\(label, model, X\)"),
-        (lambda months: [months[0], months[0]], "a label of its own"),
+        (lambda months: [months[0], months[0]], "a unique label"),
         (lambda months: [("May", "model.json", months[0][2]), months[1]], "give a fitted model"),
         (lambda months: [months[0], 7], r"\(label, model, X\)"),
     ],

@@ -356,7 +356,7 @@ def test_a_model_from_a_file_gives_the_same_report(model, zoo, report, tmp_path)
 def test_clusters_that_were_asked_for_and_not_found_are_warned_of():
     table = [["a", "x"]] * 5 + [["b", "y"]] * 5
     summary = catalpa.KModes(4, random_state=0).fit(table).report(table).summary
-    assert any("Only 2 of 4 clusters hold rows" in text for text in summary["fit"]["warnings"])
+    assert any("Only 2 of 4 clusters have rows" in text for text in summary["fit"]["warnings"])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -369,7 +369,7 @@ def test_a_fit_that_was_cut_short_is_warned_of(zoo):
 def test_one_cluster_that_holds_nearly_all_is_warned_of():
     table = [["a", "x"]] * 40 + [["b", "y"]]
     summary = catalpa.KModes(2, random_state=0).fit(table).report(table).summary
-    assert any("One cluster holds 40 of 41 rows" in text for text in summary["fit"]["warnings"])
+    assert any("One cluster has 40 of 41 rows" in text for text in summary["fit"]["warnings"])
 
 
 def test_settings_that_differ_from_the_defaults_are_told(report):

@@ -240,7 +240,7 @@ def test_a_decision_is_repeated_exactly(tmp_path):
     ("settings", "message"),
     [
         ({"header": 0}, "rows are whole numbers from 1"),
-        ({"header": [1, 3]}, "have to follow each other"),
+        ({"header": [1, 3]}, "must be consecutive"),
         ({"header": 1, "skip_rows": 1}, "Row 1 is in header and in skip_rows"),
         ({"skip_rows": [-1]}, "rows are whole numbers from 1"),
         ({"header": 500}, "has no names there"),

@@ -176,19 +176,19 @@ class ExplanationMixin:
         ----------
         X : table
             The table of the fit, or another with the same columns, of any kind that ``fit`` takes. All rows
-            are counted; of more than 20 000 a random sample is measured, and of more than 2 000 a sample is
-            mapped. Further columns are shown beside typical rows, and take no part.
+            are counted; with more than 20 000 a random sample is measured, and with more than 2 000 one is
+            mapped. Further columns are only shown next to typical rows.
         sample_weight : str or array-like (n,), optional
             Weight of each row, as at fit.
         against : str, list of str, or array-like (n,), optional
-            A column that took no part, such as a known class, to be crossed with the clusters: its name in
+            A column that was not clustered, such as a known class, to cross-tabulate: its name in
             the table, or its values. Several names give a cross-tabulation each.
         id : str or array-like (n,), optional
             The column with the names of the rows, or their names; default: the index of the frame.
         title : str
             Title of the page.
         intervals : Intervals, optional
-            What ``Grove.intervals(X)`` returned: intervals are shown beside the sizes and shares.
+            Result of ``Grove.intervals(X)``: intervals are shown next to sizes and shares.
 
         Returns
         -------
@@ -243,7 +243,7 @@ def profile_of(fitted: Fitted) -> dict[str, Any]:
     counts = fitted.outcome.counts
     by_category, sizes = fitted.in_weights(counts.by_category), fitted.in_weights(counts.sizes)
     columns = profile_columns(by_category, sizes, fitted.schema, numbers)
-    columns["count"] = columns["count"].astype(sizes.dtype)  # rows stay whole where nothing was weighted
+    columns["count"] = columns["count"].astype(sizes.dtype)  # integers unless rows have weights
     if fitted.names:
         names = [fitted.names.get(cluster) for cluster in columns["cluster"].tolist()]
         columns = {"cluster": columns.pop("cluster"), "name": names, **columns}

@@ -1,8 +1,8 @@
-"""How many clusters: the largest number at which every cluster is worth its place.
+"""Choice of the number of clusters: the largest number at which every cluster adds enough evidence.
 
-A cluster is worth its place if it adds at least 3 % of all that the clusters gain, and .01 nats per row.
-What clusters add is read off the upper concave hull of the evidence, so that one that pays only together with
-the next is not lost. 10 % and 1 % give a coarser and a finer number.
+A cluster adds enough if its share of the total gain is at least 3 %, and at least .01 nats per row. The gain
+of each cluster is measured along the upper concave hull of the evidence, so that a cluster that helps only
+together with the next one is not lost. Shares of 10 % and 1 % give a coarser and a finer number.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ from catalpa.table.blocks import Rows
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-MOST_CLUSTERS = 20  # that n_clusters="auto" looks at by default
-COARSE, MEDIUM, FINE = 0.10, 0.03, 0.01  # least share of the gain that every cluster adds
-FLOOR = 0.01  # nats per row that every cluster adds at least: less is significant in huge tables only
-PATIENCE = 3  # numbers of clusters in a row that do not move the fine level, after which the search ends
-FALLS = 2  # in a row, of the evidence, after which it ends as well, once there are clusters
-# The coarse level is taken if samples agree on the medium one by less than this, and better by that. With .50
-# it was taken on half of the samples of 1 000 rows of a table, and never on larger ones.
+MOST_CLUSTERS = 20  # largest number of clusters that n_clusters="auto" tries by default
+COARSE, MEDIUM, FINE = 0.10, 0.03, 0.01  # smallest share of the gain that every cluster adds
+FLOOR = 0.01  # smallest gain of every cluster in nats per row: less is significant in huge tables only
+PATIENCE = 3  # the search ends after this many numbers of clusters without a change of the fine level
+FALLS = 2  # or after the evidence has decreased this many times in a row, once clusters were found
+# The coarse level is chosen if the agreement on the medium one is below the first number, and that on the
+# coarse one is better by the second. With .50 it was chosen for half of the samples of 1 000 rows of one
+# table, and never for larger samples.
 UNSTEADY, STEADIER = 0.40, 0.10
-# Copies of a small table with shuffled columns, and how many times their gain clusters must gain.
+# Number of shuffled copies of a small table, and the smallest ratio of the gain to that of the copies.
 COPIES, TIMES_CHANCE = 3, 2.0
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """The clustering with k clusters and most evidence; ``finish`` makes it the outcome of a fit."""
+    """The best clustering with k clusters; ``finish`` turns it into the outcome of a fit."""
 
     k: int
     evidence: float
-    weight: float  # of the rows that the evidence is about
+    weight: float  # total weight of the rows
     finish: Callable[[], Outcome]
-    tied: bool = False  # whether it has tied columns
+    tied: bool = False  # True if it has tied columns
 
 
 Candidates = Callable[[Problem, int], Iterator[Candidate]]
@@ -61,7 +62,7 @@ class Levels(NamedTuple):
         return self.in_words({})
 
     def in_words(self, agreement: Mapping[int, float]) -> str:
-        """The numbers with what is known of the agreement of samples, every number once.
+        """The distinct numbers in words, with the agreement of samples if it was measured.
 
         Examples
         --------
@@ -89,7 +90,7 @@ class Levels(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """A number of clusters, the levels it was chosen from, and the agreement measured for that."""
+    """The chosen number of clusters, the levels, and the measured agreement by number of clusters."""
 
     k: int
     levels: Levels
@@ -98,7 +99,7 @@ class Choice:
 
     @property
     def judged(self) -> float | None:
-        """The agreement that decided."""
+        """The agreement on which the choice is based."""
         return self.agreement.get(self.k if self.k > 1 else self.levels.medium)
 
 
@@ -111,10 +112,10 @@ def corners(evidence: Mapping[int, float]) -> list[int]:
     [1, 2, 4, 5]
     """
     hull: list[int] = []
-    known = [k for k in sorted(evidence) if math.isfinite(evidence[k])]
-    best = max(known, key=lambda k: (evidence[k], -k))
-    for k in known[: known.index(best) + 1]:
-        # A corner is dropped if the step to it is no steeper than the one from it.
+    candidates = [k for k in sorted(evidence) if math.isfinite(evidence[k])]
+    best = max(candidates, key=lambda k: (evidence[k], -k))
+    for k in candidates[: candidates.index(best) + 1]:
+        # A corner is dropped if the curve is not concave there.
         while len(hull) > 1 and _slope(evidence, hull[-2], hull[-1]) <= _slope(evidence, hull[-1], k):
             hull.pop()
         hull.append(k)
@@ -144,7 +145,7 @@ def worth(evidence: Mapping[int, float], share: float, weight: float, floor: flo
 
 
 def added(evidence: Mapping[int, float]) -> dict[int, float]:
-    """What each cluster up to the best number adds, along the hull.
+    """Gain of each cluster up to the best number, along the hull.
 
     Examples
     --------
@@ -161,13 +162,13 @@ def levels_of(evidence: Mapping[int, float], weight: float) -> Levels:
 
 
 def until_settled(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Candidates in the order of k, until three in a row have not moved the fine level.
+    """Candidates in the order of k, until three in a row have not changed the fine level.
 
-    If the evidence falls twice in a row after some clusters were worth their place, that is enough.
+    Also ends if the evidence decreases twice in a row after some clusters have added enough.
     """
     evidence: dict[int, float] = {}
     fine, moved, falls = 1, 1, 0
-    for candidate in candidates:  # made when it is asked for, so that stopping early saves the rest
+    for candidate in candidates:  # a generator, so that stopping early saves the remaining fits
         yield candidate
         falls = falls + 1 if candidate.evidence < evidence.get(candidate.k - 1, -math.inf) else 0
         evidence[candidate.k] = candidate.evidence
@@ -186,8 +187,8 @@ def choose(
 ) -> Choice:
     """The medium level, or the coarse one if samples of the rows agree better on it; 1 if they do not agree.
 
-    ``agreement_of`` measures a number of clusters. Of fewer than 100 rows it says little: there clusters must
-    gain twice what they gain by ``chance``.
+    ``agreement_of`` measures the agreement on a number of clusters. It is not informative below 100 rows:
+    there the gain must instead be more than twice the gain by ``chance``.
     """
     levels = levels_of(evidence, weight)
     k, one = levels.medium, min(evidence)
@@ -207,10 +208,10 @@ def choose(
 def outcome_by_rule(
     model: Clusterer, candidates: Candidates, problem: Problem, broad_groups: Callable[[], int]
 ) -> Outcome:
-    """The clustering with the number of clusters that the rule takes.
+    """The clustering with the number of clusters that the rule chooses.
 
-    ``broad_groups`` counts those of the table with all columns independent; it is asked if columns that
-    repeat each other explain the table.
+    ``broad_groups`` returns their number with all columns independent. It is called if columns that repeat
+    each other explain the table.
     """
     by_k = {one.k: one for one in until_settled(candidates(problem, problem.n_clusters))}
     sample: list[Problem] = []
@@ -235,13 +236,13 @@ def outcome_by_rule(
 
 
 def broad_groups(candidates: Candidates, problem: Problem) -> int:
-    """The coarse number of clusters, without a look at their agreement."""
+    """The coarse number of clusters, regardless of agreement."""
     fits = list(until_settled(candidates(problem, problem.n_clusters)))
     return levels_of({one.k: one.evidence for one in fits}, fits[0].weight).coarse
 
 
 def gain_by_chance(candidates: Candidates, problem: Problem, k: int) -> float:
-    """What up to k clusters gain on the same table with every column in an order of its own."""
+    """Largest gain of up to k clusters on copies of the table with independently shuffled columns."""
     gains = [0.0]
     for copy in range(COPIES):
         evidence = [one.evidence for one in candidates(_shuffled(problem, copy), k)]
@@ -250,8 +251,8 @@ def gain_by_chance(candidates: Candidates, problem: Problem, k: int) -> float:
 
 
 def _shuffled(problem: Problem, copy: int) -> Problem:
-    """The same table in memory, with every column in an order of its own."""
-    rng = np.random.default_rng([problem.search_seed, 0, copy])  # 0 is the stream of no number of clusters
+    """A copy of the table in memory with independently shuffled columns."""
+    rng = np.random.default_rng([problem.search_seed, 0, copy])  # no number of clusters uses stream 0
     engine = problem.engine
     block = problem.some_rows(engine.n_rows, problem.search_seed)
     codes, numbers = (rng.permuted(part, axis=0) for part in (block.codes, block.numbers))

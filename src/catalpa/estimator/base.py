@@ -160,7 +160,7 @@ class Clusterer(
         labels = self._label(engine)
         if own_labels is None:
             return labels
-        if not isinstance(own_labels, np.ndarray):  # they are where the rows are, as those of predict
+        if not isinstance(own_labels, np.ndarray):  # distributed, as the labels of predict
             self.published_labels_ = own_labels
             return labels
         lazy = not isinstance(labels, np.ndarray)
@@ -185,7 +185,7 @@ class Clusterer(
         block = sample.rows
         if isinstance(self.labels_, np.ndarray):
             labels = self.labels_[sample.index]
-        else:  # they are where the table is
+        else:  # distributed labels
             labels = self._label(LocalEngine(Rows(problem.engine.axis, [block]), self.n_jobs))
         return quantiles(block.numbers, labels, block.row_weights, k)[:, :, 1:4]
 
@@ -243,7 +243,7 @@ class Clusterer(
         )
 
     def _with_order_told(self, schema: Schema) -> Schema:
-        """The schema with a remark about declared orders that the method does not use."""
+        """Add a remark to the schema if the method does not use declared orders."""
         named = [] if self._uses_order else [repr(name) for name in schema.declared_orders]
         if not named:
             return schema
@@ -361,7 +361,7 @@ class Clusterer(
         return to_fixed_point(self._fitted.outcome.scores, axis)
 
     def _engine(self, X: Any, weighed_by: WeightColumn | None = None) -> Engine:
-        """The rows of a table with the columns of fit, encoded; of a table elsewhere maybe with weights."""
+        """An engine for a table with the columns of fit, weighted if ``weighed_by`` is given."""
         check_is_fitted(self)
         if isinstance(X, LocalEngine):  # rows that are already encoded
             return X
@@ -369,11 +369,11 @@ class Clusterer(
         recipe = self._fitted.recipe
         if recipe is None and (few := few_rows(X, schema)) is not None:
             return LocalEngine(few)
-        # What is no table is refused before its columns are counted.
+        # Raise the error for objects that are not tables before columns are counted.
         opener = source_for_predict(recipe, X, None if weighed_by is None else weighed_by.name)
         given = rows = opener
         for weight in {self._fitted.weight_column, None if weighed_by is None else weighed_by.name}:
-            if weight in rows.header.names and weight not in schema.inputs:  # it took no part in the fit
+            if weight in rows.header.names and weight not in schema.inputs:  # not a column of the fit
                 rows = rows.only(rows.header.without(weight).names)
         self._check_columns(rows.header)
         source = rows if weighed_by is None else given
@@ -383,7 +383,7 @@ class Clusterer(
         settings = str(super().__repr__(N_CHAR_MAX))
         if not self.__sklearn_is_fitted__():
             return settings
-        # The verdict as far as it is known: its measurement would take too long here.
+        # Without new measurements, which would take too long for a repr.
         return f"{self._verdict()}\n{size_line(self._fitted)}\n{settings}"
 
     def _repr_html_inner(self) -> str:

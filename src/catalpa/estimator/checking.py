@@ -1,4 +1,4 @@
-"""How well clusterings of random samples of the rows agree, measured when it is asked for."""
+"""Agreement between clusterings of random samples of the rows, measured on first access."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PAIRS, MOST_ROWS = (
     3,
     1000,
-)  # pairs of samples, and rows of a sample: agreement means the same in larger tables
+)  # pairs of samples, and rows per sample; a fixed size makes agreement comparable between tables
 CHECK_ROWS = 2 * PAIRS * MOST_ROWS  # so that all samples of a large table are disjoint
 
 
@@ -30,15 +30,15 @@ class VerdictMixin:
     """``verdict_`` and ``check`` of a fitted estimator."""
 
     _fitted: Fitted
-    _made_verdict: tuple[Outcome, Verdict] | None = None  # and the clusters that it is about
-    _rows_to_check: Problem | None = None  # random rows of the fit, until they are needed
+    _made_verdict: tuple[Outcome, Verdict] | None = None  # and the clusters to which it applies
+    _rows_to_check: Problem | None = None  # random rows of the fit, kept until the agreement is measured
 
     @property
     def verdict_(self) -> Verdict:
-        """Whether the table has these clusters: none, weak or clear, with the numbers behind it.
+        """Whether the table has these clusters: none, weak or clear, with the evidence for it.
 
-        Clusterings of random samples of the rows are compared when this is first read. A model that was
-        read from a file has no rows for that: :meth:`check` measures it on a table.
+        On first access, clusterings of random samples of the rows are compared. A model that was loaded from
+        a file has no rows to sample; :meth:`check` measures the agreement on a table.
 
         Examples
         --------
@@ -50,12 +50,12 @@ class VerdictMixin:
         fitted, rows = fitted_of(self), self._rows_to_check
         if rows is not None:
             checked = _checked(self._as_clusterer, fitted, rows)
-            if self._fitted is fitted:  # neither fitted again nor checked by another thread meanwhile
+            if self._fitted is fitted:  # unless another thread has fitted or checked the model meanwhile
                 self._fitted, self._rows_to_check = checked, None
         return self._full_verdict()
 
     def check(self, X: Any) -> Verdict:
-        """Measure on the rows of a table how well random samples agree on the clusters.
+        """Measure how well clusterings of random samples of a table agree.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class VerdictMixin:
         Returns
         -------
         Verdict
-            As ``verdict_`` is from now on.
+            Also stored as ``verdict_``.
 
         Examples
         --------
@@ -80,14 +80,14 @@ class VerdictMixin:
         return self._full_verdict()
 
     def _verdict_on(self, X: Any) -> Verdict:
-        """The verdict, measured on the table of the fit if the model has no rows of its own any more."""
+        """The verdict, measured on the table of the fit if the model no longer stores rows."""
         if self._rows_to_check is not None or self._verdict().level != "unchecked":
             return self.verdict_
         fitted = self._checked_on(X)
         return verdict_of(fitted, *self._joins(fitted))
 
     def _checked_on(self, X: Any) -> Fitted:
-        """The fit with what was measured on a table."""
+        """The fit with the agreement measured on a table."""
         model = self._as_clusterer
         return _checked(model, self._fitted, model._problem_of(model._engine(X)).gathered(CHECK_ROWS))
 
@@ -96,7 +96,7 @@ class VerdictMixin:
         return cast("Clusterer", self)
 
     def _verdict(self) -> Verdict:
-        """The verdict as far as it is known: what was made before, or what costs nothing."""
+        """The verdict without new measurements."""
         verdict = self._made_verdict
         return (
             verdict[1]
@@ -105,14 +105,14 @@ class VerdictMixin:
         )
 
     def _full_verdict(self) -> Verdict:
-        """The verdict with the two clusters that differ least, made once."""
+        """The verdict with the two clusters that differ least, computed once."""
         outcome = self._fitted.outcome
         if self._made_verdict is None or self._made_verdict[0] is not outcome:
             self._made_verdict = outcome, verdict_of(self._fitted, *self._joins(self._fitted))
         return self._made_verdict[1]
 
     def _findings(self, verdict: Verdict | None = None) -> list[Finding]:
-        """Everything that may make the clusters less than they seem."""
+        """Findings that call the clusters into question."""
         model = self._as_clusterer
         n_clusters, advice = getattr(model, "n_clusters", None), model._not_converged_advice
         most = getattr(model, "max_clusters", None)
@@ -121,7 +121,7 @@ class VerdictMixin:
         )
 
     def _joins(self, _fitted: Fitted) -> tuple[CheapestJoin | None, int | None]:
-        """The two clusters that differ least, and how many would do."""
+        """The two clusters that differ least, and how many clusters are enough."""
         return None, None
 
 
@@ -141,8 +141,8 @@ def _checked(model: Clusterer, fitted: Fitted, problem: Problem) -> Fitted:
 def agreement(model: Clusterer, problem: Problem, k: int) -> float:
     """Mean adjusted Rand index between clusterings of disjoint random samples of a problem's rows.
 
-    Three pairs of samples of half the rows, of 1 000 at most; each is clustered with one start, and both
-    clusterings label all rows of the problem.
+    Three pairs of samples of half the rows each, at most 1 000. Each sample is clustered with one start, and
+    both clusterings label all rows of the problem.
     """
     from catalpa.metrics import adjusted_rand  # here: it takes a while, and most fits do not need it
 
@@ -150,7 +150,7 @@ def agreement(model: Clusterer, problem: Problem, k: int) -> float:
     n = len(block)
     m, rng = min(n // 2, MOST_ROWS), np.random.default_rng([problem.search_seed, 1])
     values = []
-    with in_parts(None):  # these fits say nothing about how long the whole takes
+    with in_parts(None):  # the progress of these fits says nothing about the total time
         for _ in range(PAIRS):
             order = rng.permutation(n)
             samples = np.sort(order[:m]), np.sort(order[m : 2 * m])
@@ -161,7 +161,7 @@ def agreement(model: Clusterer, problem: Problem, k: int) -> float:
 
 
 def _labels_from(model: Clusterer, problem: Problem, sample: IntArray, k: int, seed: int) -> IntArray:
-    """Labels of all rows of a problem by clusters of some of them."""
+    """Labels of all rows of a problem by the clusters of a sample."""
     block, axis = _rows_of(problem), problem.engine.axis
     fresh = clone(model)
     wanted = {"n_clusters": min(k, len(sample)), "n_init": 1, "random_state": seed}
@@ -178,14 +178,14 @@ def _labels_from(model: Clusterer, problem: Problem, sample: IntArray, k: int, s
         search_seed=seed,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about a sample, which the user did not ask for
+        warnings.simplefilter("ignore")  # warnings would be about an internal sample
         outcome = fresh._solve(part).without_empty()
     fresh._publish(Fitted(problem.schema, outcome, problem.units_per_weight, len(sample)))
     return np.asarray(fresh._label(LocalEngine(Rows(axis, [block]))))
 
 
 def _silhouette(model: Clusterer, problem: Problem) -> float | None:
-    """Silhouette of the clusters on the rows of a problem; None if all are in one."""
+    """Silhouette of the clusters on the rows of a problem; None if all rows are in one cluster."""
     from catalpa.metrics import categorical_silhouette  # as above
 
     block = _rows_of(problem)

@@ -145,7 +145,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise CheckpointError(f"The checkpoint file {str(path)!r} cannot be read. {REMOVE}") from error
     if not isinstance(document, dict):
-        raise CheckpointError(f"The checkpoint file {str(path)!r} holds something else. {REMOVE}")
+        raise CheckpointError(f"The checkpoint file {str(path)!r} is not a checkpoint. {REMOVE}")
     # An altered count would silently lead to different clusters.
     if document.pop(CHECKSUM, None) != _checksum(document):
         raise CheckpointError(f"The checkpoint file {str(path)!r} was changed after it was written. {REMOVE}")

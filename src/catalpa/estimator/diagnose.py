@@ -1,4 +1,4 @@
-"""What a reader of a clustering should know: the one place that judges a fit."""
+"""Diagnosis of a fit: everything a user should know before trusting the clusters."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from catalpa.errors import LopsidedClustersWarning, MostClustersWarning, NoStruc
 from catalpa.estimator.problem import Fitted
 from catalpa.estimator.verdict import Verdict, verdict_of
 
-LARGE = 0.95  # share of the rows from which one cluster among several is one large cluster
+LARGE = 0.95  # share of the rows from which a cluster counts as one large cluster
 
 Kind: TypeAlias = Literal["verdict", "fewer clusters", "most clusters", "not converged", "one large cluster"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a clustering that a reader should know."""
+    """A finding about a clustering."""
 
     kind: Kind
     text: str
-    warning: type[Warning] | None = None  # that a fit gives, if it is worth one
+    warning: type[Warning] | None = None  # warning raised by fit, if any
 
 
 def diagnose(
@@ -34,7 +34,7 @@ def diagnose(
     advice: str = "",
     verdict: Verdict | None = None,
 ) -> list[Finding]:
-    """Everything that may make the clusters of a fit less than they seem, the verdict first.
+    """Findings that call the clusters of a fit into question, the verdict first.
 
     Parameters
     ----------
@@ -46,18 +46,18 @@ def diagnose(
     advice : str
         What to do if the fit did not converge.
     verdict : Verdict, optional
-        The verdict on the fit; by default it is made from what is known.
+        The verdict on the fit; by default it is made without new measurements.
     """
     verdict = verdict_of(fitted) if verdict is None else verdict
     outcome, findings = fitted.outcome, list[Finding]()
     if verdict.level != "clear":
-        # A single cluster is a surprise only if any number of them was looked for.
+        # A single cluster is surprising only if the number of clusters was chosen automatically.
         surprising = verdict.level == "none" and (outcome.k > 1 or isinstance(asked, str))
         findings.append(Finding("verdict", verdict.sentence, NoStructureWarning if surprising else None))
     if isinstance(asked, Integral) and outcome.k < int(asked):
         text = (
-            f"Only {outcome.k} of {asked} clusters hold rows: the table has too few rows that differ for "
-            "this distance, or clusters were kept empty. Ask for fewer clusters."
+            f"Only {outcome.k} of {asked} clusters have rows: the table has too few distinct rows for this "
+            "distance, or clusters were kept empty. Ask for fewer clusters."
         )
         findings.append(Finding("fewer clusters", text, ConvergenceWarning))
     elif not outcome.converged:
@@ -71,10 +71,10 @@ def diagnose(
     largest, total = float(sizes.max()), float(sizes.sum())
     if outcome.k > 1 and largest > LARGE * total:
         text = (
-            f"One cluster holds {largest:,.0f} of {total:,.0f} rows: the others may be no more than "
-            "exceptions. Try fewer clusters; catalpa.choose_k compares numbers of clusters."
+            f"One cluster has {largest:,.0f} of {total:,.0f} rows: the others may only contain exceptions. "
+            "Try fewer clusters; catalpa.choose_k compares numbers of clusters."
         )
-        # Other methods' clusters are often so, and are compared with published ones as they are.
+        # Not for other methods, which often have such clusters and are compared with published results.
         warning = None if verdict.gain is None else LopsidedClustersWarning
         findings.append(Finding("one large cluster", text, warning))
     return findings

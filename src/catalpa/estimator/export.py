@@ -213,7 +213,7 @@ class ExportMixin:
 
     @property
     def _outliers_above(self) -> float | None:
-        """Outlier score above which the label is -1; None if outliers are labelled as other rows are."""
+        """Outlier score above which the label is -1; None if outliers get the label of a cluster."""
         return None
 
     def _density_scale(self) -> DensityScale | None:

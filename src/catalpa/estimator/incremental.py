@@ -35,9 +35,9 @@ from catalpa.table.schema import Schema, UnknownPolicy, places_in
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-# Until there are that many rows, clusters are searched among all rows so far; see benchmarks/partial_fit.py.
+# Up to this many rows, clusters are searched again among all rows so far; see benchmarks/partial_fit.py.
 RESERVOIR_ROWS, RESERVOIR_PER_CLUSTER = 5_000, 500
-GROWTH = 1.5  # rows, relative to the last search, from which the clusters are searched again
+GROWTH = 1.5  # growth in rows since the last search that triggers a new search
 FINE = 1024  # units per row with decay, so that counts of rare categories decay too
 
 
@@ -64,10 +64,10 @@ def learn_batch(model: Clusterer, X: Any, relearn: Relearn) -> None:
 
 
 def _refuse_weights(fitted: Fitted) -> None:
-    """Raise an error if a recipe weighs the rows, which batches do not do."""
+    """Raise an error if a recipe has weights, which ``partial_fit`` does not support."""
     if fitted.recipe is not None and fitted.recipe.weight is not None:
         raise ParameterError(
-            f"partial_fit counts every row once, and the recipe weighs rows by {fitted.recipe.weight!r}. "
+            f"partial_fit does not support weights, but the recipe has the weight {fitted.recipe.weight!r}. "
             "Leave the weight out of the recipe, or fit the whole table at once."
         )
 
@@ -118,11 +118,11 @@ def _continue_fit(model: Clusterer, X: Any, relearn: Relearn) -> None:
     with model._watched(1.0, began):
         report_pass(event, len(fitted.batches) + 1, None)
     met = Batch(len(table), cost, unseen, _shift(before, counts, wider.axis))
-    # What was measured on earlier rows need not hold with these.
+    # Measurements on earlier rows may no longer be valid.
     outcome = replace(outcome, history=(*fitted.outcome.history, event), checks=Checks())
     model._rows_to_check = None
     total, batches = fitted.rows + len(table), (*fitted.batches, met)
-    # Names stay, and quartiles cannot be updated without the earlier rows.
+    # Names are kept, and quartiles cannot be updated without the earlier rows.
     after = replace(fitted, schema=wider, outcome=outcome, units_per_weight=units)
     model._publish(replace(after, rows=total, batches=batches, reservoir=None))
     if fitted.reservoir is not None:
@@ -133,7 +133,7 @@ def _continue_fit(model: Clusterer, X: Any, relearn: Relearn) -> None:
 
 
 def _enough(k: int) -> int:
-    """Rows from which later batches only update the clusters."""
+    """Number of rows from which batches only update the clusters."""
     return max(RESERVOIR_ROWS, RESERVOIR_PER_CLUSTER * k) if RESERVOIR_ROWS else 0
 
 
@@ -153,9 +153,9 @@ def _with_batch(before: Reservoir, schema: Schema, rows: Rows, wider: Schema, de
 
 
 def _search_again(model: Clusterer, reservoir: Reservoir) -> bool:
-    """Search the clusters among all rows so far, if they have grown by half; True if this changed them.
+    """Search the clusters again if the rows have grown by half; returns True if this changed them.
 
-    Numbers and names of the clusters stay, by the rows that they share.
+    Clusters are matched by the rows that they share and keep their numbers and names.
     """
     fitted, n = model._fitted, len(reservoir.weights)
     enough = n >= _enough(fitted.outcome.k)
@@ -189,7 +189,7 @@ def _search_again(model: Clusterer, reservoir: Reservoir) -> bool:
 
 
 def _problem_of(model: Clusterer, reservoir: Reservoir) -> Problem | None:
-    """All rows so far as the input of a search; None if too few of them still have weight."""
+    """All rows so far as the input of a search; None if too few of them have positive weight."""
     schema, units = model._fitted.schema, model._fitted.units_per_weight
     axis = schema.axis.with_special_places if reservoir.special_places else schema.axis
     weights = None if units == 1.0 else np.rint(reservoir.weights * units).astype(np.int64)
@@ -232,7 +232,7 @@ def on_wider_axis(counts: Counts, schema: Schema, wider: Schema) -> Counts:
 
 def scores_on_wider(scores: Scores, schema: Schema, wider: Schema) -> Scores:
     """The scores on a wider axis, in which new categories have the cost of unseen ones."""
-    # Costs are negative logarithms, so the largest of a column is that of its rarest category.
+    # Costs are negative logarithms: the largest cost of a column is that of its rarest category.
     table = np.zeros((wider.axis.length, scores.k))
     for part, wide in zip(schema.axis.slices(), wider.axis.slices(), strict=True):
         if part.stop > part.start:

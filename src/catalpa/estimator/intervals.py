@@ -1,4 +1,4 @@
-"""Standard errors and intervals of a fitted model, as users read them."""
+"""Standard errors and confidence intervals of a fitted model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Standard errors and intervals of a fitted model.
+    """Standard errors and confidence intervals of a fitted model.
 
     Attributes
     ----------
     sizes : frame of the table's library
-        A row per cluster: ``cluster``, ``name``, ``share`` of all rows, its standard error ``se``, the
-        interval from ``low`` to ``high``, and ``kept``: the mean share of the cluster's rows that a resample
-        puts into it too.
+        One row per cluster: ``cluster``, ``name``, ``share`` of all rows, its standard error ``se``, the
+        interval from ``low`` to ``high``, and ``kept``: the mean share of the cluster's rows that are also
+        assigned to it in a resample.
     profiles : frame of the table's library
         ``profiles_`` with ``se``, ``low`` and ``high`` of every share, and of the mean of a number.
     level : float

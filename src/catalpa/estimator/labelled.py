@@ -1,4 +1,4 @@
-"""Rows labelled where they are: what travels of a model, and what it makes of a part of a table."""
+"""Label rows of in-memory, out-of-core and distributed tables by sending a light model to the data."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from catalpa.table.weights import WeightColumn, check_weight_name, checked_weigh
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-SAMPLE_ROWS = 20_000  # rows that are looked at one by one; a table with more is sampled
+SAMPLE_ROWS = 20_000  # larger tables are sampled when single rows are needed
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Some rows of a table in the codes of a model, with their clusters."""
+    """Encoded rows of a table with their clusters."""
 
     encoded: EncodedTable
-    units: IntArray | None  # (n,): weight in whole units; None where each row counts one
+    units: IntArray | None  # (n,): weight in whole units; None if every row counts one
     labels: IntArray  # (n,)
 
 
@@ -41,21 +41,21 @@ class TableInHand:
 
     rows: Any  # a frame, array or list, without the column of weights
     weights: Any = None  # (n,) or None
-    library: str = "pandas"  # of the frames that come back
+    library: str = "pandas"  # library of returned frames
 
 
 @dataclass(frozen=True, eq=False)
 class TableElsewhere:
-    """A table with more rows than are taken into this process, and the column of its weights."""
+    """A table that is too large to load into this process, and its column of weights."""
 
     source: Source
     weight: WeightColumn | None
 
 
 def table_for_rows(X: Any, sample_weight: Any = None) -> TableInHand | TableElsewhere:
-    """A table of which single rows are needed: loaded if it is in memory or small, otherwise left in place.
+    """Prepare a table for access to single rows: small tables are loaded, others are left in place.
 
-    Its rows are as they came: each model that looks at them applies its own recipe.
+    No recipe is applied to the rows, because every model applies its own.
     """
     source = opener_for(X)
     if not source.in_memory and source.n_rows > SAMPLE_ROWS:
@@ -66,19 +66,19 @@ def table_for_rows(X: Any, sample_weight: Any = None) -> TableInHand | TableElse
     table = open_table(rows)
     check_weight_name(sample_weight, table.names)
     others = table.only(without(table.names, sample_weight))
-    index = getattr(rows, "index", None)  # of pandas, which names the rows
+    index = getattr(rows, "index", None)  # the index of a pandas frame has the names of the rows
     frame = others.frame if index is None or not hasattr(rows, "loc") else others.frame.set_axis(index)
     return TableInHand(frame, column_weights(table, sample_weight), source.library)
 
 
 def weight_of(source: Source, sample_weight: Any) -> WeightColumn | None:
-    """The column of weights that was named; an array is refused, as the rows are not here."""
+    """The named column of weights; arrays are not supported, because the rows are elsewhere."""
     name = weight_name(sample_weight)
     return None if name is None else weight_column(source, name)
 
 
 def crosstab_of_models(first: Clusterer, second: Clusterer, X: Any, sample_weight: Any = None) -> Crosstab:
-    """The rows of a table by their clusters in two fitted models, counted where the rows are."""
+    """Cross-tabulate the clusters of two fitted models on a table, counting where the rows are stored."""
     models = first, second
     groups = int(first.n_clusters_), int(second.n_clusters_)
     table = table_for_rows(X, sample_weight)
@@ -87,7 +87,7 @@ def crosstab_of_models(first: Clusterer, second: Clusterer, X: Any, sample_weigh
         weights = None if table.weights is None else checked_weights(table.weights, len(labels[0]))
         return crosstab(labels[0], labels[1], groups, weights)
     for model in models:
-        inputs_of(model, table.source)  # a table without its columns is refused here
+        inputs_of(model, table.source)  # raises an error if columns are absent
     travellers = traveller(first), traveller(second)
     counts: IntArray = table.source.total(cross_models, travellers, groups, table.weight)
     return Crosstab(counts / (1.0 if table.weight is None else table.weight.scale.per_weight))
@@ -96,14 +96,14 @@ def crosstab_of_models(first: Clusterer, second: Clusterer, X: Any, sample_weigh
 def cross_models(
     part: Any, models: tuple[Clusterer, Clusterer], groups: tuple[int, int], weight: WeightColumn | None
 ) -> IntArray:
-    """Units of weight of the rows of a part in each pair of clusters; runs where the rows are."""
+    """Weight, in units, of the rows of a partition in each pair of clusters; runs on the workers."""
     first, second = (label_part(part, model, None).labels.astype(np.int64) for model in models)
     units = None if weight is None else weight.units(open_table(part))
     return summed_by(first * groups[1] + second, units, groups[0] * groups[1]).reshape(groups)
 
 
 def traveller(model: Clusterer) -> Clusterer:
-    """A model without what it knows of single rows, to be sent to where rows are."""
+    """A copy of the model without labels, to send to workers."""
     light = copy.copy(model)
     for name in [name for name in vars(light) if name.endswith("labels_")]:
         del light.__dict__[name]
@@ -113,34 +113,34 @@ def traveller(model: Clusterer) -> Clusterer:
 
 
 def inputs_of(model: Clusterer, source: Source, *beside: str | None) -> Source:
-    """A table with the columns of the fit and some others; refused if columns of the fit are not there."""
+    """The table with the columns of the fit, which must all be present, and some others."""
     fitted = fitted_of(model)
     schema, names = fitted.schema, source.header.names
     if not (schema.named and source.header.named):
         model._check_columns(source.header)
         return source
     if not set(schema.inputs) <= set(names):
-        model._check_columns(source.header)  # which refuses it
+        model._check_columns(source.header)  # raises the error
     wanted = dict.fromkeys((*schema.inputs, *(name for name in beside if name is not None)))
     return source.only(list(wanted))
 
 
 def columns_of_fit(model: Clusterer, rows: Any) -> Any:
-    """Rows in memory without columns that the fit did not have; a table that lacks some stays as it is."""
+    """Rows in memory without additional columns; unchanged if columns of the fit are absent."""
     schema, table = fitted_of(model).schema, open_table(rows)
     more = table.named and schema.named and set(schema.inputs) < set(table.names)
     return table.only(schema.inputs) if more else rows
 
 
 def input_rows(model: Clusterer, part: Any) -> Table:
-    """The columns of the fit of some rows, as the recipe of the fit says."""
+    """The columns of the fit for some rows, after the recipe of the fit."""
     fitted, table = fitted_of(model), open_table(part)
     named = table.named and fitted.schema.named
     return open_table(prepared_rows(fitted, table.only(fitted.schema.inputs) if named else table))
 
 
 def label_part(part: Any, model: Clusterer, weight: WeightColumn | None) -> LabelledRows:
-    """The rows of a part of a table that has at least the columns of the fit."""
+    """Encode and label the rows of a partition that has at least the columns of the fit."""
     schema, table = fitted_of(model).schema, open_table(part)
     units = None if weight is None else weight.units(table)
     encoded = encode(input_rows(model, table), schema, handle_unknown="ignore")

@@ -1,4 +1,4 @@
-"""Clusters of one model matched with those of an earlier one, so that numbers and names stay."""
+"""Match the clusters of a model with those of an earlier one, so that numbers and names are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from catalpa.table.blocks import IntArray
 
 @dataclass(frozen=True, eq=False)
 class ClusterMatching:
-    """Which clusters of a new model continue those of an old one, and the new numbers of its clusters.
+    """One-to-one matching of the clusters of a new model to those of an old one.
 
     ``crosstab`` has the clusters of the old model as rows and those of the new one as columns.
     """
@@ -28,8 +28,8 @@ class ClusterMatching:
     def of(cross_table: Crosstab, least: float = 0.0) -> ClusterMatching:
         """The one-to-one matching that keeps most rows together.
 
-        A pair needs a share of more than ``least`` of the rows of one of both. A cluster that continues an
-        old one has its number if there are that many clusters; the others get the numbers that are free.
+        A pair must share more than ``least`` of the rows of one of its clusters. A matched cluster gets the
+        old number if the model has that many clusters; the others get the free numbers.
 
         Examples
         --------
@@ -56,7 +56,7 @@ class ClusterMatching:
         return ClusterMatching(cross_table, np.array(order, dtype=np.int64), partners)
 
     def records(self, names: Sequence[str], before: Sequence[str]) -> list[dict[str, Any]]:
-        """A record per cluster of the new model, and one per old cluster that none continues.
+        """One record per cluster of the new model, and one per unmatched old cluster.
 
         ``names`` are those of the new clusters, ``before`` those of the old ones.
         """
@@ -91,7 +91,7 @@ MATCHED = ("cluster", "name", "before", "name_before", "rows", "rows_before", "s
 
 
 def match_text(record: Mapping[str, Any]) -> str:
-    """What became of a cluster, as a sentence.
+    """A sentence about a matched or unmatched cluster.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The tree in which clusters are merged two at a time, as users read it."""
+"""The tree of clusters that are merged two at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from catalpa.table.blocks import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class MergeTree:
-    """Clusters merged two at a time, each time the two whose merge loses least evidence.
+    """Agglomerative merges of clusters: each joins the two clusters whose merge loses least evidence.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class MergeTree:
     gain : float
         Evidence of all clusters over a single one, in nats; nan if it is not known.
     names : tuple of str
-        What each cluster is called: its name, or else its number.
+        Name of each cluster, or its number as text.
     heights : array (k - 1,)
         Evidence that each merge loses, in nats per row.
     linkage : array (k - 1, 4)
@@ -51,7 +51,7 @@ class MergeTree:
     sizes: FloatArray
     gain: float = np.nan
     names: tuple[str, ...] = ()
-    library: str = "pandas"  # that ``to_frame`` makes frames with
+    library: str = "pandas"  # library of the frame of ``to_frame``
 
     @property
     def k(self) -> int:
@@ -83,9 +83,9 @@ class MergeTree:
 
     @property
     def sentence(self) -> str:
-        """Which clusters differ least, in a sentence; empty for a single cluster.
+        """A sentence about the two clusters that differ least; empty for a single cluster.
 
-        Whether that many clusters are needed is not judged here: ``verdict_`` does that.
+        See ``verdict_`` for how many clusters are needed.
         """
         cheapest = self.cheapest
         if cheapest is None:
@@ -105,9 +105,9 @@ class MergeTree:
         integral = isinstance(k, Integral) and not isinstance(k, bool)
         if not integral or not 1 <= k <= self.k:
             raise ParameterError(
-                f"k is {k!r}; the number of groups of {self.k} clusters is a whole number from 1 to {self.k}."
+                f"k is {k!r}; {self.k} clusters can be cut into a whole number of groups from 1 to {self.k}."
             )
-        nodes = self.k + self.k - int(k)  # nodes that are there after as many merges
+        nodes = self.k + self.k - int(k)  # nodes up to the last of these merges
         below = set(self.joins[: self.k - int(k)].ravel().tolist())
         return sorted(self.members[node] for node in range(nodes) if node not in below)
 
@@ -138,7 +138,7 @@ class MergeTree:
     def linkage(self) -> FloatArray:  # (k - 1, 4)
         """Nodes, height and number of clusters of every merge.
 
-        Heights of SciPy must not fall, so each is at least that of the merges before, and 0.
+        SciPy requires heights that do not decrease, so each is at least 0 and at least the previous one.
         """
         heights = np.maximum.accumulate(np.maximum(self.heights, 0.0))
         sizes = [len(self.members[self.k + at]) for at in range(len(self.joins))]

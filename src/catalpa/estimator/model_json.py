@@ -97,7 +97,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
 def _fitted(document: Mapping[str, Any], schema: Schema) -> Fitted:
     fit = document["fit"]
     units, rows = value_of(fit, "fit", "units_per_weight", float), value_of(fit, "fit", "rows", int)
-    if units <= 0 or not 1 <= rows < 2**63:  # more are no numbers that anything here is divided by
+    if units <= 0 or not 1 <= rows < 2**63:  # both are divisors, and rows must fit 64 bits
         raise damaged("fit", f"has {rows!r:.20} rows and {units:g} units per weight; both are above 0")
     batches = _records(fit.get("batches", []), "fit.batches", Batch)
     quartiles = array_from_json(value_of(fit, "fit", "quartiles", dict), "fit.quartiles", ndim=3)
@@ -155,7 +155,7 @@ def _outcome(document: Mapping[str, Any]) -> Outcome:
 
 
 def _checks(entry: object) -> Checks:
-    """What was measured of a clustering; a file without it was written before it was measured."""
+    """Measurements of a clustering; absent from files written before anything was measured."""
     if type(entry) is not dict or not entry.keys() <= Checks.__dataclass_fields__.keys():
         raise damaged("fit.checks", f"is not an object with {', '.join(Checks.__dataclass_fields__)}")
     known = {name: value for name, value in entry.items() if value is not None}

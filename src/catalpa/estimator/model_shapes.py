@@ -33,7 +33,7 @@ class ModelContents:
     # The first word is the number of arrays, the others are the shape of each.
     ragged: Mapping[str, Shape] = field(default_factory=dict)
     integers: tuple[str, ...] = ()  # arrays of integers or booleans; all others are floats
-    # facts, open_facts: numbers that are always known, and numbers that may be unknown.
+    # facts, open_facts: numbers that are always finite, and numbers that may be unknown (NaN).
     facts: tuple[str, ...] = ()
     open_facts: tuple[str, ...] = ()
     private_facts: tuple[str, ...] = ()  # in the file, but not an attribute
@@ -97,7 +97,7 @@ def _all_counts(outcome: Outcome) -> list[tuple[str, Counts]]:
 def _check_names(owner: str, came: Mapping[str, object], expected: Collection[str]) -> None:
     if came.keys() != set(expected):
         allowed = f"{sorted(expected)}" if expected else "nothing"
-        raise damaged(owner, f"holds {sorted(came)}, but this method keeps {allowed}")
+        raise damaged(owner, f"has {sorted(came)}, but this method stores {allowed}")
 
 
 def _check_array(
@@ -110,9 +110,9 @@ def _check_array(
         if came != expected:
             raise damaged(name, f"has {came} {word}, but {expected} fit the other fields")
     if integers is not None and (array.dtype.kind == "f") is integers:
-        raise damaged(name, f"has the dtype {array.dtype}, which this method does not keep there")
+        raise damaged(name, f"has the dtype {array.dtype}, which this method does not use there")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise damaged(name, "holds numbers that are not finite")
+        raise damaged(name, "has numbers that are not finite")
 
 
 def _check_ragged(
@@ -133,9 +133,9 @@ def _check_quartiles(quartiles: FloatArray, sizes: dict[str, int]) -> None:
     known = np.where(unknown, 0, quartiles)
     _check_array(name, known, ("clusters", "numbers", "quartiles"), {**sizes, "quartiles": 3}, integers=False)
     if (np.diff(known, axis=2) < 0).any():
-        raise damaged(name, "holds a quartile that is above the next")
+        raise damaged(name, "has a quartile that is above the next one")
     if (np.abs(known) > FARTHEST).any():
-        raise damaged(name, f"holds a quartile farther than {FARTHEST:g} ranges of its column")
+        raise damaged(name, f"has a quartile farther than {FARTHEST:g} ranges of its column")
 
 
 def _check_values(schema: Schema, outcome: Outcome) -> None:
@@ -144,12 +144,12 @@ def _check_values(schema: Schema, outcome: Outcome) -> None:
     if outcome.centers.size and beyond.any():
         raise damaged("centers", "names categories that its columns do not have")
     if (np.abs(outcome.scores.means) > FARTHEST).any():
-        raise damaged("scores.means", f"holds a mean farther than {FARTHEST:g} ranges of its column")
+        raise damaged("scores.means", f"has a mean farther than {FARTHEST:g} ranges of its column")
     for owner, counts in _all_counts(outcome):
         # Only sums may be negative: a batch may have numbers below those of the first one.
         if any((part < 0).any() for part in (counts.by_category, counts.sizes, counts.squares, counts.seen)):
-            raise damaged(owner, "holds negative counts")
+            raise damaged(owner, "has negative counts")
         if any(np.abs(part.astype(np.float64)).sum() > MOST_WEIGHT for part in counts.arrays):
-            raise damaged(owner, "holds counts that are too large")
+            raise damaged(owner, "has counts that are too large")
         if not (counts.sizes > 0).all():
             raise damaged(f"{owner}.sizes", "has a cluster without rows")

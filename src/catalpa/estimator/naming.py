@@ -106,7 +106,7 @@ def suggested(
 def _traits(
     reasons: Sequence[Reason], shared: Container[str], items: Mapping[str, tuple[str, str]]
 ) -> list[str]:
-    """The reasons of a cluster in a word or two; a category that several columns share is one of them."""
+    """Short texts for the reasons of a cluster; a category that occurs in several columns is used once."""
     texts = Counter(getattr(one, "category", "") for one in reasons if not one.rare)
     traits = []
     for one in reasons:
@@ -125,7 +125,7 @@ def _traits(
 
 
 def _trait(reason: Reason, column: str, shared: Container[str]) -> str:
-    """A reason as a word or two, with what its column is called."""
+    """A short text for a reason that includes the name of its column if needed."""
     if isinstance(reason, NumberReason):
         if not reason.far:
             return f"{column} near {figure(reason.mean, reason.sd)}"
@@ -137,7 +137,7 @@ def _trait(reason: Reason, column: str, shared: Container[str]) -> str:
     answer = reason.category.casefold()
     if answer in YES + NO:  # the column is more informative than the answer
         is_yes = (answer in YES) != reason.rare
-        if column.endswith("?"):  # a question says nothing without its answer
+        if column.endswith("?"):  # a question needs its answer
             return f"{column} {'Yes' if is_yes else 'No'}"
         return column if is_yes else f"no {column}"
     # A unique word is clear by itself; numbers and ambiguous categories need their column.
@@ -184,7 +184,7 @@ def all_names(names: Mapping[int, str], k: int) -> list[str]:
 
 
 def free_names(names: Mapping[int, str], k: int) -> dict[int, str]:
-    """The names that are not the number, or the name, of a cluster before."""
+    """Names that are neither the number of an unnamed cluster nor the name of an earlier one."""
     free: dict[int, str] = {}
     numbers = {str(cluster) for cluster in range(k) if cluster not in names}
     for cluster, name in sorted(names.items()):

@@ -90,7 +90,7 @@ def begin(*options: str) -> Rule:
 def _real(says: str, holds: Callable[[float], bool]) -> Rule:
     def allows(value: Any) -> bool:
         if not isinstance(value, Real) or isinstance(value, bool):
-            return False  # True is a number to Python; as a setting it is a slip
+            return False  # bool is a subclass of int, but not a valid number here
         return holds(float(value))
 
     return Rule(says, allows)
@@ -114,13 +114,13 @@ def texts() -> Rule:
 
 
 def columns() -> Rule:
-    """None, or the columns to show."""
+    """None or a list of column names."""
     says = "None or a list of column names"
     return Rule(says, lambda value: value is None or texts().allows(value))
 
 
 WATCHING = ("verbose", "callback")  # parameters of progress output, which do not change the result
-ELSEWHERE = ("recipe",)  # parameters that a model file holds in another place
+ELSEWHERE = ("recipe",)  # parameters that a model file stores elsewhere
 MISSING = choice("category", "ignore", "error")
 # Parameters with the same meaning in every method; those that a method does not have are skipped.
 SHARED_RULES: Mapping[str, Rule] = {

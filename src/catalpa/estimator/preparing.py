@@ -1,4 +1,4 @@
-"""A recipe in an estimator: which one a fit applies, and the same for every table that comes later."""
+"""Recipes in estimators: the recipe that a fit applies, and its application to later tables."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 def recipe_for(setting: Any, X: Any) -> Recipe | None:
-    """The recipe that a fit applies: what was given, or with "auto" what is found in the table."""
+    """The recipe of a fit from the parameter ``recipe``; "auto" inspects the table."""
     if setting is None:
         return None
     if not isinstance(setting, str) or setting != "auto":
         return read_recipe(setting)
-    from catalpa.inspection.look import MOST_ROWS, look  # the rules, which a recipe does not need
+    from catalpa.inspection.look import MOST_ROWS, look  # imported late: only "auto" needs the rules
 
     if isinstance(X, Scan):
         return look(X).recipe
     source = opener_for(X)
     if source.in_memory:
         return look(X).recipe
-    # Of a table elsewhere as many random rows come here as are looked at.
+    # From a table elsewhere, only the random rows that are inspected are fetched.
     chosen = np.random.default_rng(0).permutation(source.n_rows)[:MOST_ROWS]
     return look(source.rows_at(np.sort(chosen))).recipe
 
 
 def source_for_fit(recipe: Recipe | None, X: Any, weight: str | None = None) -> Source:
-    """A table to be fitted, as the recipe says; a column that the recipe names must be there.
+    """The table of a fit after the recipe, whose columns must all be present.
 
-    The column of weights is kept as it came.
+    The column of weights is passed on unchanged.
     """
     source = opener_for(X)
     if recipe is None or (isinstance(X, Table) and X.prepared):
@@ -51,7 +51,7 @@ def source_for_fit(recipe: Recipe | None, X: Any, weight: str | None = None) -> 
 
 
 def with_blocks(settings: TableSettings, recipe: Recipe | None, names: Sequence[str]) -> TableSettings:
-    """The settings with the columns of a recipe that are missing together, of those of a table."""
+    """The settings with the blocks of a recipe, restricted to the columns of a table."""
     if recipe is None:
         return settings
     blocks = (block.among(names) for block in recipe.blocks)
@@ -59,7 +59,7 @@ def with_blocks(settings: TableSettings, recipe: Recipe | None, names: Sequence[
 
 
 def source_for_predict(recipe: Recipe | None, X: Any, weight: str | None = None) -> Source:
-    """A table with the columns of a fit, as its recipe says; the column of weights is kept as it came."""
+    """A later table after the recipe of the fit; the column of weights is passed on unchanged."""
     source = opener_for(X)
     return source if recipe is None else source.prepared(Preparation(recipe, "keep", _beside(weight)))
 
@@ -69,12 +69,12 @@ def _beside(weight: str | None) -> tuple[str, ...]:
 
 
 def prepared_rows(fitted: Fitted, X: Any) -> Any:
-    """A table in memory as the recipe of a fit says; the same table if there is none."""
+    """A table in memory after the recipe of the fit, if there is one."""
     return X if fitted.recipe is None else Preparation(fitted.recipe, "keep")(open_table(X))
 
 
 def recipe_weights(recipe: Recipe | None, X: Any, sample_weight: Any) -> Any:
-    """The weights of the rows: those that were given, or the name of the column that the recipe takes."""
+    """The weights that were passed, or else the name of the recipe's column of weights."""
     if recipe is None or sample_weight is not None or (isinstance(X, Table) and X.prepared):
         return sample_weight
     return recipe.weight

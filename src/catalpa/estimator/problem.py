@@ -41,7 +41,7 @@ MOST_PAIRED = 10_000  # categories: a table of pairs takes 0.8 GB, and methods n
 
 @dataclass(frozen=True)
 class Checks:
-    """What was measured of a clustering in addition to what a fit needs; None if it was not."""
+    """Measurements of a clustering that a fit does not need; None if not measured."""
 
     agreement: float | None = None  # between clusterings of random samples of the rows (adjusted Rand index)
     silhouette: float | None = None  # of a method without evidence
@@ -129,7 +129,7 @@ class Problem:
     search_rows: int = 0
     search_seed: int = 0
     recipe: Recipe | None = None  # that was applied to the table
-    weight_column: str | None = None  # the column of the table that holds the weights of its rows
+    weight_column: str | None = None  # name of the column of weights
 
     @property
     def axis(self) -> Axis:
@@ -157,19 +157,19 @@ class Problem:
             )
 
     def some_rows(self, most: int, seed: int) -> Block:
-        """All rows that weigh something, or ``most`` of them: the same ones on every engine."""
+        """All rows with positive weight, or a sample of ``most``: the same on every engine."""
         return self.sample(most, seed).block()
 
     def sample(self, most: int, seed: int) -> RowSample:
-        """These rows with their places in the table."""
+        """These rows with their positions in the table."""
         return rows_drawn(self.engine, most, seed)
 
     def all_rows(self) -> Block:
-        """Every row of the table as one block, whatever it weighs."""
+        """Every row of the table as one block, including those of weight 0."""
         return self.engine.total(gather_rows, np.arange(self.engine.n_rows)).block()
 
     def gathered(self, most: int) -> Problem:
-        """The same problem on at most ``most`` random rows, which are read if they are elsewhere."""
+        """The same problem on at most ``most`` random rows, loaded into memory."""
         block = self.some_rows(most, self.search_seed)
         return replace(self, engine=LocalEngine(Rows(self.engine.axis, [block])))
 
@@ -294,7 +294,7 @@ def passes_in_weights(history: Iterable[Pass], units: float) -> tuple[Pass, ...]
 
 
 def count_weighted(engine: Engine) -> int:
-    """Rows that weigh something."""
+    """Number of rows with positive weight."""
     return int(engine.each(weighed_rows)[:, 1].sum())
 
 
@@ -364,8 +364,8 @@ class Fitted:
     quartiles: FloatArray = field(default_factory=lambda: np.zeros((0, 0, 3)))
     batches: tuple[Batch, ...] = ()  # one entry per call of ``partial_fit``; empty after ``fit``
     names: Mapping[int, str] = field(default_factory=dict)  # names of clusters
-    weight_column: str | None = None  # the column of the table that held the weights of its rows
-    recipe: Recipe | None = None  # what is done to every table before its rows are read
+    weight_column: str | None = None  # name of the column of weights
+    recipe: Recipe | None = None  # applied to every table before its rows are read
     # Encoded rows of the first batches of ``partial_fit``, until there are enough; never saved.
     reservoir: Reservoir | None = field(default=None, repr=False)
 

@@ -1,4 +1,4 @@
-"""A model fitted again to new rows, whose clusters keep the numbers and names of the model before."""
+"""Refit a model to new rows so that clusters keep their numbers and names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from catalpa.table.blocks import IntArray
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-LEAST_SHARED = 0.5  # of the rows of a pair of clusters, for the new one to have the name of the old one
+LEAST_SHARED = 0.5  # smallest share of common rows for a new cluster to keep the name of an old one
 
 
 class RefitMixin:
@@ -43,7 +43,7 @@ class RefitMixin:
         Returns
         -------
         fitted estimator
-            A new model with ``matched_``, see :meth:`match_to`; this one stays as it is.
+            A new model with ``matched_``, see :meth:`match_to`; this model is not changed.
 
         Examples
         --------
@@ -56,7 +56,7 @@ class RefitMixin:
         """
         recipe = fitted_of(self).recipe
         fresh: Any = clone(cast("Clusterer", self))
-        if recipe is not None:  # also where "auto" found it: tables are comparable if both are read alike
+        if recipe is not None:  # also one found by "auto": both tables must be prepared in the same way
             fresh.set_params(recipe=recipe)
         return cast(
             "Self", fresh.fit(X, sample_weight=sample_weight).match_to(self, X, sample_weight=sample_weight)
@@ -67,7 +67,7 @@ class RefitMixin:
 
         Both models assign the rows of a table. Clusters are matched one to one so that most rows stay; a
         match needs more than half of the rows of the smaller cluster. Matched clusters get the number and the
-        name of the earlier cluster, others the numbers that are left; names given to them are kept.
+        name of the earlier cluster, other clusters the remaining numbers and their own names.
         An earlier number can only be kept if the model has that many clusters.
 
         Parameters
@@ -85,8 +85,8 @@ class RefitMixin:
             With ``matched_``: a frame with a row per cluster, the cluster ``before`` that it continues
             (missing for a new cluster) and its name, their ``rows`` in ``X``, ``stays``, the share of the
             earlier cluster's rows that are in this one, and ``from_before``, the share of this cluster's
-            rows that were in the earlier one. Earlier clusters that none continues come last. ``matched_``
-            is not part of the model file.
+            rows that were in the earlier one. Unmatched earlier clusters come last. ``matched_`` is not part
+            of the model file.
 
         Examples
         --------
@@ -101,7 +101,7 @@ class RefitMixin:
 
         fitted = fitted_of(self)
         if not isinstance(model, ClusterMixin):
-            raise ParameterError(f"match_to takes a fitted model, and was given {model!r:.80}.")
+            raise ParameterError(f"match_to needs a fitted model, but got {model!r:.80}.")
         earlier = fitted_of(model)
         estimator = cast("Clusterer", self)
         weights = recipe_weights(fitted.recipe, X, sample_weight)

@@ -52,7 +52,7 @@ class RowExplanationMixin:
         explanations = self.explain_rows(_as_table(row))
         if len(explanations) != 1:
             raise ParameterError(
-                f"explain takes one row, and this table has {len(explanations):,}: use explain_rows."
+                f"explain takes one row, but this table has {len(explanations):,}: use explain_rows."
             )
         return explanations[0]
 
@@ -144,7 +144,7 @@ def _known(value: float) -> float | None:
 
 
 def _texts(fitted: Fitted, block: Block) -> list[list[str]]:
-    """Text of every cell: those of categories, then those of numbers."""
+    """Text of every cell: categorical columns, then numeric ones."""
     schema = fitted.schema
     names = [
         [*category_names(column.categories), MISSING, UNKNOWN]  # IGNORED, UNSEEN
@@ -159,7 +159,7 @@ def _texts(fitted: Fitted, block: Block) -> list[list[str]]:
 
 
 def _figures(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k)
-    """Share of the category of every cell in every cluster, nan for none; means of numbers."""
+    """Share of each cell's category in every cluster (NaN if there is none), or mean of the number."""
     shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
     parts = []
     for column, part in enumerate(schema.axis.slices()):
@@ -172,14 +172,14 @@ def _figures(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k)
 
 
 def _unusual(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k) bool
-    """Whether a cell is unusual in each cluster."""
+    """True if a cell is unusual in a cluster."""
     shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
     parts = []
     for column, part in enumerate(schema.axis.slices()):
         by_category = shares[:, part].T
         rare = (by_category < RARE) & (by_category <= RARE * by_category.max(axis=0, initial=0.0))
         present = by_category.sum(axis=0) > 0  # nothing is unusual in a cluster that has no such cells
-        # A missing cell that is left out is not unusual, an unknown category is.
+        # An ignored missing value is not unusual, an unknown category is.
         wide = np.concatenate([rare & present, [np.zeros(k, dtype=bool), present]])  # IGNORED, UNSEEN
         parts.append(wide[block.codes[:, column]][:, None])
     if schema.numeric:

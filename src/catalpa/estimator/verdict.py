@@ -1,4 +1,4 @@
-"""The verdict on a clustering: whether the table has these clusters, in one sentence and in numbers."""
+"""The verdict on a clustering: whether the table has these clusters, as a sentence and as numbers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from catalpa.explain.formatting import shortened
 
 Level: TypeAlias = Literal["none", "weak", "clear", "unchecked", "too few rows"]
 
-LEAST_ROWS = 100  # below, halves of the table are too small to say whether they agree
-LEAST_GAIN = 3.0  # nats over one cluster that may be chance (odds of 20 to 1)
+LEAST_ROWS = 100  # with fewer rows, the agreement of samples is not meaningful
+LEAST_GAIN = 3.0  # nats over one cluster that may be due to chance (odds of 20 to 1)
 NO_AGREEMENT, CLEAR_AGREEMENT = 0.25, 0.60  # mean adjusted Rand index between samples of the rows
-NEAR = 0.05  # three pairs of samples leave this much noise in their agreement
+NEAR = 0.05  # noise in the agreement of three pairs of samples
 LEAST_SIZE, LEAST_SHARE = (
     5.0,
     0.005,
 )  # rows, and share of all rows, of the smallest cluster of a clear clustering
-CHEAP = 0.03  # share of the gain; clusters that can be joined for less hardly differ
+CHEAP = 0.03  # share of the gain; clusters whose merge loses less hardly differ
 PAIRS_NAMED, NAME_WIDTH = 3, 40  # of tied columns, and characters of their names
 
 
 @dataclass(frozen=True)
 class CheapestJoin:
-    """Two clusters, and the evidence that is lost if they are one."""
+    """The two clusters that differ least, and the evidence that their merge loses."""
 
     clusters: tuple[int, int]
     lost: float  # nats per row
@@ -47,7 +47,7 @@ class Verdict:
         smallest cluster has fewer than 5 rows, or fewer than 0.5 % of all. "clear": otherwise. "unchecked":
         the agreement is not known yet. "too few rows": fewer than 100.
     sentence : str
-        The verdict for people.
+        The verdict in words.
     k : int
         Number of clusters.
     rows : int
@@ -59,7 +59,7 @@ class Verdict:
         Mean adjusted Rand index between clusterings of disjoint random samples of the rows; None if it has
         not been measured.
     silhouette : float or None
-        Of a method without evidence; None if it has not been measured.
+        Silhouette, for methods without evidence; None if it has not been measured.
     smallest : float
         Size of the smallest cluster.
     cheapest_join : CheapestJoin or None
@@ -67,7 +67,7 @@ class Verdict:
     enough : int
         Number of clusters left after joining those that hardly differ; ``k`` if all differ.
     levels : tuple of three int, or None
-        Broad groups, clusters and detailed groups, where the number of clusters was chosen.
+        Broad groups, clusters and detailed groups, if the number of clusters was chosen.
     broad_groups : int or None
         Broad groups with all columns independent (``ties=None``), if there is one cluster because columns
         depend on each other.
@@ -97,7 +97,7 @@ class Verdict:
 
 
 def verdict_of(fitted: Fitted, join: CheapestJoin | None = None, enough: int | None = None) -> Verdict:
-    """The verdict on a fit, from its gain, its sizes and what was measured of it since."""
+    """The verdict on a fit, from its gain, its sizes and later measurements."""
     outcome, checks = fitted.outcome, fitted.outcome.checks
     sizes = fitted.in_weights(outcome.counts.sizes)
     weight, k = float(sizes.sum()), outcome.k
@@ -169,7 +169,7 @@ def _sentence(level: Level, numbers: dict[str, Any], sizeable: bool, tied: Seque
 
 
 def _one_cluster(numbers: dict[str, Any], tied: Sequence[str]) -> str:
-    """Why all rows are in one cluster, as far as it is known."""
+    """A sentence that explains why all rows are in one cluster."""
     best, rows = numbers["levels"][1] if numbers["levels"] else 1, numbers["rows"]
     pairs, groups, without_ties = ", ".join(tied), numbers["broad_groups"], ""
     if groups is not None and groups > 1:
@@ -235,7 +235,7 @@ def _of_levels(levels: tuple[int, int, int] | None, k: int) -> str:
 
 def _of_join(numbers: dict[str, Any]) -> str:
     join, enough = numbers["cheapest_join"], numbers["enough"]
-    # Where k was chosen, fits with fewer clusters were compared with it: they say more than a merge of these.
+    # If k was chosen, fits with fewer clusters were compared already, which is more reliable than a merge.
     if join is None or enough >= numbers["k"] or numbers["levels"] is not None:
         return ""
     one, other = join.clusters

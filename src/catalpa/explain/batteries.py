@@ -1,4 +1,4 @@
-"""Columns of one question: tick boxes and grids, whose names are the question and an item."""
+"""Columns of one survey question: tick boxes and grids, whose names consist of the question and an item."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORMS = (re.compile(r"(.+?)\s*\[([^\[\]]+)\]", re.DOTALL), re.compile(r"(.+)\s[-
 
 
 def items_of_questions(names: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """The question and the item of every column whose question at least one other column asks too.
+    """The question and the item of every column that shares its question with another column.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def items_of_questions(names: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 def _parted(name: str) -> tuple[str, str] | None:
     for form in FORMS:
-        found = form.fullmatch(name.strip())
-        if found and len(found[1]) > LONG:
-            return found[1].strip(), found[2].strip()
+        match = form.fullmatch(name.strip())
+        if match and len(match[1]) > LONG:
+            return match[1].strip(), match[2].strip()
     return None

@@ -1,4 +1,4 @@
-"""What a column and clusters share by chance: mutual information if the rows were shuffled."""
+"""Mutual information of a column and the clusters that is expected by chance."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from catalpa.table.blocks import FloatArray
 
 # From this expected count on the information of a cell is its second-order term, off by less than 0.1 %.
 LARGE = 200.0
-SPREADS = 12.0  # standard deviations beyond which a count has no probability to speak of
+SPREADS = 12.0  # standard deviations beyond which the probability of a count is negligible
 
 
 def chance_bits(totals: FloatArray, sizes: FloatArray) -> float:
     """Expected mutual information in bits of categories and clusters if rows are assigned at random.
 
-    ``totals`` are the rows of each category, ``sizes`` those of each cluster; both stay as they are in every
-    random assignment, so the rows of a category in a cluster follow a hypergeometric distribution. The more
-    categories and the fewer rows each has, the more the two share: identifiers share all there is.
+    ``totals`` are the rows of each category, ``sizes`` those of each cluster. Both are the same in every
+    random assignment, so the rows of a category in a cluster follow a hypergeometric distribution. The
+    expectation grows with the number of categories; for identifiers it is the entropy of the clusters.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def chance_bits(totals: FloatArray, sizes: FloatArray) -> float:
 
 
 def _bits_of_cells(totals: FloatArray, size: float, rows: float) -> FloatArray:
-    """Expected bits of the cells of one cluster, for categories of these totals."""
+    """Expected mutual information in bits from one cluster, by the total of each category."""
     mean = totals * (size / rows)
     relative_variance = (1.0 - totals / rows) * (1.0 - size / rows) * rows / (rows - 1.0)
     bits = relative_variance / (2.0 * math.log(2) * rows)
@@ -48,7 +48,7 @@ def _bits_of_cells(totals: FloatArray, size: float, rows: float) -> FloatArray:
     most = np.minimum(np.minimum(totals[small], size), mean[small] + around)
     first = np.ceil(least)
     lengths = np.maximum(np.floor(most) - first + 1.0, 0.0).astype(np.int64)
-    # All counts of all cells one after the other.
+    # The possible counts of all cells, concatenated.
     ends = np.cumsum(lengths)
     count = np.arange(lengths.sum()) - np.repeat(ends - lengths - first, lengths)
     total = np.repeat(totals[small], lengths)

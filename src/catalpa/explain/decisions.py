@@ -1,4 +1,4 @@
-"""Sentences about how columns were read, with those that say the same of several columns in one line."""
+"""Sentences about how columns were read, with one line for several columns that were read alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from catalpa.explain.formatting import figure, shortened
 
-NAMES_SAID = 6  # of columns that were decided on alike
+NAMES_SHOWN = 6  # of columns that were decided on alike
 NAME_WIDTH = 40
 DECISION = re.compile(r"column ('.*?'|\".*?\") (holds|is) (.*)", re.DOTALL)
 CLIPPED = re.compile(r"numeric, clipped to (\S+) and (\S+)")
@@ -15,7 +15,7 @@ PLURAL = {"holds": "hold", "is": "are"}
 
 
 def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
-    """The decisions, with those that differ only in their column, or in its limits, said in one line.
+    """Merge decisions that differ only in the column or its limits into one line.
 
     Examples
     --------
@@ -30,15 +30,15 @@ def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
     for decision in decisions:
         key, name = _parted(decision)
         columns.setdefault(key, []).extend(name)
-    return [_said(key, names) for key, names in columns.items()]
+    return [_sentence(key, names) for key, names in columns.items()]
 
 
 def _parted(decision: str) -> tuple[tuple[str, ...], list[str]]:
-    """What several columns may share, and the name of this one."""
-    found = DECISION.fullmatch(decision)
-    if not found:
+    """The part of a decision that columns may share, and the name of its column."""
+    match = DECISION.fullmatch(decision)
+    if not match:
         return (decision,), []
-    quoted, verb, rest = found.groups()
+    quoted, verb, rest = match.groups()
     name = f"{quoted[0]}{shortened(quoted[1:-1], NAME_WIDTH)}{quoted[0]}"
     limits = CLIPPED.fullmatch(rest)
     if not limits:
@@ -47,11 +47,11 @@ def _parted(decision: str) -> tuple[tuple[str, ...], list[str]]:
     return (verb, "numeric, clipped to these limits"), [f"{name} ({low} to {high})"]
 
 
-def _said(key: tuple[str, ...], names: Sequence[str]) -> str:
+def _sentence(key: tuple[str, ...], names: Sequence[str]) -> str:
     if len(key) == 1:
         return key[0]
     verb, rest = key
     if len(names) == 1:
         return f"column {names[0]} {verb} {rest}"
-    more = f" and {len(names) - NAMES_SAID} more" if len(names) > NAMES_SAID else ""
-    return f"columns {', '.join(names[:NAMES_SAID])}{more} {PLURAL[verb]} {rest}"
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return f"columns {', '.join(names[:NAMES_SHOWN])}{more} {PLURAL[verb]} {rest}"

@@ -1,4 +1,4 @@
-"""What a cluster looks like beside the whole table: shares, lifts, means, and the columns that tell most."""
+"""Profiles of clusters compared with the whole table: shares, lifts, means, and importance of columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Column, ColumnKind, Schema
 
 LINE = ("column", "category", "count", "share", "share_overall", "lift")
-NEGLIGIBLE = 1e-12  # bits; less is rounding
+NEGLIGIBLE = 1e-12  # bits; smaller values are rounding errors
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
 NUMBER_LINE = ("mean", "sd", *QUARTILES, "mean_elsewhere", "shift", "missing")
 
@@ -27,14 +27,14 @@ def profile_columns(
     """A tidy table with a row for every cluster, column and category, and for every cluster and number.
 
     Sorted by cluster, then by column as in the table, then by the order of the categories: as declared, by
-    number, or by falling share where they have no order. Its columns are ``cluster``, ``size`` (of the
+    number, or by decreasing share if they have no order. Its columns are ``cluster``, ``size`` (of the
     cluster), ``column``, ``category`` (as text, "(missing)" for missing cells; None for a number), ``count``
-    (of rows that hold the category, or have a number), ``share`` (of the cluster's rows that have the column;
-    0 if none has), ``share_overall`` and ``lift``, their quotient: NaN if no row of the cluster has a value
-    in the column, or no row the category. With numbers also ``mean``, ``sd``, ``lower_quartile``,
+    (rows with the category, or with a number), ``share`` (among the cluster's rows with a value; 0 if there
+    are none), ``share_overall`` and ``lift``, their ratio: NaN if no row of the cluster has a value in the
+    column, or if no row has the category. With numbers also ``mean``, ``sd``, ``lower_quartile``,
     ``median``, ``upper_quartile``, ``mean_elsewhere`` (of all other rows), ``shift`` (from there to the mean,
-    in standard deviations of the column) and ``missing`` (share of rows without a number). What belongs to
-    categories is NaN in the row of a number, and the other way round.
+    in standard deviations of the column) and ``missing`` (share of rows without a number). Columns for
+    categories are NaN in the row of a number, and vice versa.
     """
     k = len(sizes)
     parts = list[dict[str, Any]]()  # one per column: arrays (k, lines of the column)
@@ -48,7 +48,7 @@ def profile_columns(
     cluster = np.repeat(np.arange(k), width)
     flat = dict.fromkeys(LINE if numbers is None else (*LINE, *NUMBER_LINE), np.zeros(0))
     for name in flat if parts else ():
-        # NaN where that belongs to columns of another kind.
+        # NaN for columns of the other kind.
         arrays = [part.get(name, np.full(part["column"].shape, np.nan)) for part in parts]
         flat[name] = np.concatenate(arrays, axis=1).ravel()
     texts = {name: flat.pop(name).tolist() for name in ("column", "category")}
@@ -95,13 +95,13 @@ def _number_line(numbers: NumberProfile, at: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ColumnImportance:
-    """How much a column and the clusters say about each other."""
+    """Mutual information of a column and the clusters."""
 
     column: str
-    # Mutual information of column and cluster over the rows that have the column, beyond what random clusters
-    # of these sizes would share with it, times the share of rows that have it: bits per row of the table.
+    # Mutual information of column and cluster over the rows with a value, minus its expectation for random
+    # clusters of these sizes, times the share of rows with a value: bits per row of the table.
     bits: float
-    # Part of the column's own uncertainty that knowing the cluster removes, from 0 to 1; corrected alike.
+    # Uncertainty coefficient: the share of the column's entropy that the cluster explains, also corrected.
     share_of_entropy: float
 
 
@@ -110,8 +110,8 @@ def column_importances(
 ) -> list[ColumnImportance]:
     """Categorical columns by the mutual information with the clusters, corrected for chance, highest first.
 
-    Parameters are those of :func:`profile_columns`, and the rows that a weight of 1 stands for. Equal columns
-    keep the order of the table.
+    Parameters are those of :func:`profile_columns`, and the number of rows per unit of weight. Ties keep the
+    order of the table.
     """
     rows = float(sizes.sum()) or 1.0
     importances = []

@@ -29,17 +29,17 @@ TIGHT = 0.5  # largest ratio of the standard deviations inside and elsewhere of 
 FIGURES = ("means", "elsewhere", "sds", "sds_elsewhere", "shifts", "bits")
 ITEM_OF_LIST = ("True", "False")  # categories of one answer out of several in a cell
 _BLOCK = re.compile(r" and [0-9]+ more$")  # of columns that are missing together
-QUESTION_BLANKS = 5  # between the words of a name that is a question or a statement
+QUESTION_BLANKS = 5  # fewest spaces in a name that is a question or a statement
 CHANCE = 6.63  # 99 % quantile of the likelihood ratio under independence (chi-square, 1 df)
 
 
 def _is_question(column: str) -> bool:
-    """Whether a column is called by a question or a statement, to which there are answers."""
+    """True if the column's name is a question or a statement that respondents answer."""
     return column.endswith("?") or column.count(" ") >= QUESTION_BLANKS
 
 
 def _plain(reason: Any) -> dict[str, Any]:
-    """The fields of a reason; without the title if it has none."""
+    """The fields of a reason, without an empty title."""
     return {name: value for name, value in asdict(reason).items() if name != "title" or value}
 
 

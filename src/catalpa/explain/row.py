@@ -15,7 +15,7 @@ NEGLIGIBLE = 0.005  # a contribution that prints as 0.00
 
 @dataclass(frozen=True)
 class ExplainedCell:
-    """What one cell of a row has to do with its cluster.
+    """The contribution of one cell of a row to its cluster.
 
     Attributes
     ----------
@@ -23,15 +23,15 @@ class ExplainedCell:
     text : str
         The cell as a text.
     contribution : float or None
-        What the cell adds to the difference between the next best cluster and the row's own: above 0 if it
-        supports the row's own. In nats for methods with probabilities, else in the unit of ``transform``. A
-        tied column counts given its parent. None for a single cluster.
+        Contribution to the difference between the next best cluster and the row's own cluster: above 0 if the
+        cell supports the latter. In nats for methods with probabilities, else in the unit of ``transform``. A
+        tied column is conditional on its parent. None for a single cluster.
     here, there : float or None
         Share of the category in the row's cluster and in the next best one, or mean of the number.
     odd : bool
-        True if the cell is unusual in the row's cluster: a category that fewer than 15 % of its rows hold
-        and that is at most 15 % as common as its most common one, or a number more than two standard
-        deviations from its mean.
+        True if the cell is unusual in the row's cluster: a category with a share below 15 % there that is at
+        most 15 % as common as the most common one, or a number more than two standard deviations from the
+        mean.
     number : bool
         True if ``here`` and ``there`` are means.
     """
@@ -45,7 +45,7 @@ class ExplainedCell:
     number: bool = False
 
     def in_words(self, *, beside: bool = True) -> str:
-        """The cell in words, with figures of both clusters, or of the row's own."""
+        """The cell in words, with its share or mean in both clusters, or in the only one."""
         named = f"{shortened(self.column, NAME_WIDTH)} = {shortened(self.text, NAME_WIDTH)}"
         if self.here is None:
             return named
@@ -67,7 +67,7 @@ class RowExplanation:
     cluster, next : int
         The row's cluster, and the next best one; None if there is a single cluster.
     name, next_name : str
-        What they are called.
+        Names of the two clusters, or their numbers.
     probability, next_probability : float or None
         Membership probabilities, for methods that have them.
     outlier_score : float or None
@@ -76,12 +76,11 @@ class RowExplanation:
         How much better the row's cluster is than the next best one: the logarithm of the ratio of their
         probabilities, or the difference of the distances.
     sizes : float or None
-        The part of the margin that is due to the sizes of the clusters, not to any cell.
+        The part of the margin that is due to the sizes of the clusters rather than to cells.
     cells : tuple of ExplainedCell
-        All cells, those that support the cluster most first. Their contributions and ``sizes`` add up to the
-        margin.
+        All cells, largest contribution first. The contributions and ``sizes`` add up to the margin.
     unit : str
-        Of the margin: "nats" or "distance".
+        Unit of the margin: "nats" or "distance".
     """
 
     cluster: int

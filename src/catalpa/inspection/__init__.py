@@ -1,1 +1,1 @@
-"""What a table is, before anything is clustered: findings about its columns, and the recipe they make."""
+"""Inspect a table before clustering: findings about its columns, and the recipe that follows from them."""

@@ -1,4 +1,4 @@
-"""Proposals of a recipe that the user accepts, moved to where they are applied."""
+"""Apply the proposals of a recipe that the user accepts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _dates(recipe: Recipe, formats: Mapping[str, str]) -> Recipe:
 
 def _dropped(recipe: Recipe, others: Mapping[str, list[str]]) -> Recipe:
     for name, sources in others.items():
-        if not set(sources) <= set(recipe.left_out):  # one that says the same stays
+        if not set(sources) <= set(recipe.left_out):  # never drop a column with all its copies
             recipe = replace(recipe, drop=tuple(dict.fromkeys([*recipe.drop, name])))
     return recipe
 
@@ -69,7 +69,7 @@ def _grouped(recipe: Recipe, frequent: Mapping[str, list[str]]) -> Recipe:
 
 
 def _blocks(recipe: Recipe, blocks: list[Any]) -> Recipe:
-    """The recipe with more blocks; a column is in one of them."""
+    """The recipe with these blocks added, except those that share a column with an existing block."""
     in_blocks = {name for block in recipe.blocks for name in block.columns}
     new = [gap_block(block, "catalpa.proposed.block") for block in blocks]
     return replace(recipe, blocks=(*recipe.blocks, *(one for one in new if not in_blocks & set(one.columns))))

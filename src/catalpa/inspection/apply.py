@@ -1,4 +1,4 @@
-"""A recipe applied to a table: rows one by one, so batches give what the whole table gives."""
+"""Apply a recipe to a table, row by row, so that batches and the whole table give the same cells."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _AS_THEY_ARE = (CellKind.LISTS, CellKind.MOMENT)
 
 @dataclass(frozen=True)
 class Preparation:
-    """A recipe as what it does to an opened table, or to a batch of one.
+    """Apply a recipe to an opened table or to a batch of one.
 
     Attributes
     ----------
     recipe : Recipe
     unseen : {"error", "keep"}
-        What happens to a value that the ordered categories of a column lack: refused, as at fit, or kept as a
-        new category, which estimators report.
+        What to do with a value that is not among the ordered categories of a column: raise an error, as at
+        fit, or keep it as a new category, which estimators report.
     beside : tuple of str
-        Columns that are kept as they came, such as the column of weights.
+        Columns that are passed on unchanged, such as the column of weights.
     """
 
     recipe: Recipe
@@ -44,15 +44,15 @@ class Preparation:
     beside: tuple[str, ...] = ()
 
     def names(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The columns that are clustered, of those of a table."""
+        """Names of the columns that are clustered."""
         left_out = set(self.recipe.left_out) - set(self.beside)
         columns = tuple(name for name in names if name not in left_out)
         if not columns:
-            raise TableError(f"The recipe leaves no column: all of {list(names)} are left out.")
+            raise TableError(f"The recipe leaves out every column: {list(names)}. Keep at least one.")
         return columns
 
     def __call__(self, table: Table) -> Table:
-        """The table as the recipe says; one that was prepared before as it is."""
+        """The table after the recipe; a table that is already prepared is returned unchanged."""
         if table.prepared:
             return table
         fields = {one.name: one for one in self.recipe.fields}
@@ -63,7 +63,7 @@ class Preparation:
         return replace(table, names=names, library=library, sources=columns, prepared=True)
 
     def _column(self, field: Field, library: str, source: Any) -> Any:
-        """A column as it came, or changed: a series of pandas, or an Arrow array."""
+        """The column, unchanged or as a pandas Series or Arrow array."""
         if field.name in self.beside or (field.plain and not self.recipe.missing):
             return source
         changed = _Column(field, self.recipe.missing, self.unseen).of(
@@ -75,18 +75,18 @@ class Preparation:
 
 
 def apply_recipe(recipe: Recipe, X: Any) -> Any:
-    """The table that is clustered: columns left out, cells read and categories ordered as a recipe says.
+    """Apply a recipe to a table: leave out columns, parse cells and order categories.
 
     Parameters
     ----------
     recipe : Recipe
     X : table
-        Of any library, with the columns of the recipe.
+        A table of any supported library that has the columns of the recipe.
 
     Returns
     -------
     table
-        Of the same library; pandas for arrays and lists.
+        The table that is clustered, of the same library; pandas for arrays and lists.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def apply_recipe(recipe: Recipe, X: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Column:
-    """How one column is changed, by its different values."""
+    """Apply a field of the recipe to the distinct values of its column."""
 
     field: Field
     missing: Sequence[str]  # texts that are missing in every column
@@ -147,7 +147,7 @@ class _Column:
         return _dictionary(texts, codes)
 
     def _numbers(self, cells: Numbers) -> pa.Array | None:
-        """Numbers without those that stand for a missing one."""
+        """The numbers, with the codes for missing values set to null."""
         codes = [float(value) for value, _ in self.field.missing if _is_number(value)]
         if not codes:
             return None
@@ -177,15 +177,15 @@ class _Column:
         return self._of_all_rows(days, codes, texts, f"dates ({form})")
 
     def _of_all_rows(self, values: pa.Array, codes: NDArray[Any], texts: list[str], what: str) -> pa.Array:
-        """The values of all rows; warns of texts that cannot be read, which are missing."""
+        """The value of every row; texts that cannot be parsed become missing, with a warning."""
         there = np.zeros(len(texts) + 1, dtype=np.bool_)
         there[codes] = True
         failed = np.flatnonzero(there[:-1] & np.asarray(values.is_null()))
         if len(failed):
             shown = ", ".join(repr(texts[at]) for at in failed[:SHOWN].tolist())
             warn_user(
-                f"Column {self.field.name!r} holds values that are not {what} as its recipe says, such as "
-                f"{shown}: taken as missing.",
+                f"Column {self.field.name!r} has values that are not {what}, as its recipe requires, such as "
+                f"{shown}. They are treated as missing.",
                 UnseenCategoryWarning,
             )
         return values.take(_places(codes))
@@ -193,7 +193,7 @@ class _Column:
     def _tick(self, texts: list[str], codes: NDArray[Any], numbers: bool) -> pa.Array:
         empty = str(self.field.empty)
         name = " ".join(self.field.name.lower().split())
-        # "Films: Return of the Jedi" = "Return of the Jedi" would say it twice.
+        # Avoids redundant text such as "Films: Return of the Jedi" = "Return of the Jedi".
         named = [" ".join(text.lower().split()) in name for text in texts]
         answers = [TICKED if numbers or known else text for text, known in zip(texts, named, strict=True)]
         values = [*answers, empty]
@@ -203,7 +203,7 @@ class _Column:
         field = self.field
         levels = {value: at for at, (value, _) in enumerate(field.categories)}
         shown = [value if label is None else label for value, label in field.categories]
-        if len(set(shown)) < len(shown):  # two labels alike would be one category
+        if len(set(shown)) < len(shown):  # equal labels would merge two categories
             shown = [value for value, _ in field.categories]
         there = np.unique(codes[codes >= 0]).tolist()
         new = [texts[at] for at in there if texts[at] not in levels]
@@ -212,8 +212,8 @@ class _Column:
             return _dictionary([*shown, field.other], np.array([*places, -1])[codes])
         if new and self.unseen == "error" and field.ordered:
             raise TableError(
-                f"Column {field.name!r} holds {', '.join(map(repr, new[:SHOWN]))}, which the order of its "
-                f"recipe lacks: {' < '.join(levels)}. Add it there, or to the missing values of the column."
+                f"Column {field.name!r} has {', '.join(map(repr, new[:SHOWN]))}, not in the recipe's order: "
+                f"{' < '.join(levels)}. Add it there, or to the missing values of the column."
             )
         levels |= {text: len(levels) + at for at, text in enumerate(new)}
         lookup = np.array([*(levels.get(text, -1) for text in texts), -1])
@@ -236,12 +236,12 @@ def _is_number(text: str) -> bool:
 
 
 def _places(codes: NDArray[Any]) -> pa.Array:
-    """Codes as places for ``take``, null where missing."""
+    """Indices for ``take``; null if missing."""
     return pa.array(codes, pa.int64(), mask=codes < 0)
 
 
 def _dictionary(values: Sequence[str], codes: NDArray[Any], *, ordered: bool = False) -> pa.Array:
-    """Cells of text on one dictionary, in which every value stands once."""
+    """A dictionary array of text whose dictionary has no duplicates."""
     different = list(dict.fromkeys(values))
     if len(different) < len(values):
         at = {value: place for place, value in enumerate(different)}
@@ -251,8 +251,8 @@ def _dictionary(values: Sequence[str], codes: NDArray[Any], *, ordered: bool = F
 
 
 def _series(column: Any, source: Any) -> Any:
-    """An Arrow array as a series of pandas, in the rows of the one that it came from."""
-    import pandas as pd  # an estimator does without it until a table needs it
+    """An Arrow array as a pandas Series with the index of ``source``."""
+    import pandas as pd  # imported late: most tables do not need it
 
     if not isinstance(column, pa.Array | pa.ChunkedArray):
         return pd.Series(column)
@@ -268,7 +268,7 @@ def _polars(columns: dict[str, Any]) -> Any:
 
 
 def _polars_cells(column: Any) -> Any:
-    """Cells as polars takes them; its only type with declared categories is an Enum."""
+    """Cells for polars, whose only type with declared categories is Enum."""
     import polars as pl
 
     if isinstance(column, pa.Array) and pa.types.is_dictionary(column.type) and column.type.ordered:

@@ -1,4 +1,4 @@
-"""One column of a table as the rules see it: its different values, and the rows that hold them."""
+"""One column of a table as the rules see it: its distinct values, and the code of every row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from catalpa.table.cell_types import CellKind
 from catalpa.table.cells import Numbers
 from catalpa.table.open import Table, read_column
 
-# Texts that always stand for a missing value; others, such as "unknown", are a question.
+# Texts that always mean a missing value; for others, such as "unknown", the user decides.
 MARKS = (
     "?",
     "-",
@@ -35,24 +35,24 @@ MARKS = (
     "k.A.",
     "k. A.",
 )
-BLANKS = " \t\r\n\u00a0\u2007\u202f"  # no-break blanks too
-_PLAIN = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?")  # 007 is a code
-MOST_SHOWN = 1000  # different values that a pattern is tried on
+BLANKS = " \t\r\n\u00a0\u2007\u202f"  # including no-break spaces
+_PLAIN = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]+)?")  # leading zeros, as in 007, mean a code
+MOST_SHOWN = 1000  # distinct values that a pattern is tried on
 
 
 class Form(StrEnum):
-    """What the cells of a column are."""
+    """Type of the cells of a column."""
 
     TEXT = "text"
     NUMBER = "number"
     BOOLEAN = "boolean"
     MOMENT = "moment"
-    OTHER = "other"  # lists and what no rule looks at
+    OTHER = "other"  # lists, and types that no rule covers
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnView:
-    """A column of the rows that are looked at.
+    """A column of the inspected rows.
 
     Attributes
     ----------
@@ -61,19 +61,19 @@ class ColumnView:
         Place in the table, from 0.
     form : Form
     values : sequence of str
-        Different texts without blanks around them; of numbers as they are usually written.
+        Distinct values as text, without surrounding blanks.
     counts : IntArray
         How often each value occurs.
     codes : IntArray
-        Place in ``values`` of each row, -1 if the cell is missing.
+        Index into ``values`` for each row, -1 if the cell is missing.
     numbers : FloatArray or None
-        The values of a column of numbers.
+        The values of a numeric column.
     marks : tuple of str
-        Texts that were taken as missing values.
+        Texts that were treated as missing values.
     ordered : bool
-        Whether the table itself declares an order.
+        True if the table itself declares an order.
     every : bool
-        Whether all rows were looked at, and not a sample.
+        True if all rows were inspected, not a sample.
     """
 
     name: str
@@ -93,7 +93,7 @@ class ColumnView:
 
     @cached_property
     def present(self) -> int:
-        """Cells that are not missing."""
+        """Number of cells that are not missing."""
         return int(self.counts.sum())
 
     @property
@@ -102,7 +102,7 @@ class ColumnView:
 
     @cached_property
     def gaps(self) -> NDArray[np.bool_]:
-        """Rows in which the cell is missing."""
+        """Mask of the rows in which the cell is missing."""
         return np.asarray(self.codes < 0)
 
     @property
@@ -111,24 +111,24 @@ class ColumnView:
 
     @property
     def share(self) -> float:
-        """Different values per cell that is not missing."""
+        """Number of distinct values divided by the number of cells that are not missing."""
         return self.different / self.present if self.present else 0.0
 
     @cached_property
     def whole(self) -> bool:
-        """Whether the column holds whole numbers only."""
+        """True if the column contains whole numbers only."""
         return self.numbers is not None and bool((self.numbers == np.floor(self.numbers)).all())
 
     @cached_property
     def some(self) -> tuple[list[str], IntArray]:
-        """The values that patterns are tried on, all of them or some, and how often each occurs."""
+        """The values that patterns are tried on, at most ``MOST_SHOWN``, and the count of each."""
         if self.different <= MOST_SHOWN:
             return list(self.values), self.counts
         at = np.linspace(0, self.different - 1, MOST_SHOWN).astype(np.int64)
         return [self.values[place] for place in at.tolist()], self.counts[at]
 
     def without(self, values: Sequence[str]) -> ColumnView:
-        """The column with these values taken as missing."""
+        """The column with these values treated as missing."""
         left_out = set(values)
         if not left_out:
             return self
@@ -146,7 +146,7 @@ class ColumnView:
 
 
 def column_views(table: Table, *, every: bool = True) -> list[ColumnView]:
-    """Every column of an opened table, to be looked at.
+    """A view of every column of an opened table.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def column_views(table: Table, *, every: bool = True) -> list[ColumnView]:
 
 
 def column_view(table: Table, position: int, *, every: bool = True) -> ColumnView:
-    """One column of an opened table."""
+    """A view of one column of an opened table."""
     name = table.names[position]
     cells = read_column(table.library, name, table.sources[position])
     if isinstance(cells, Numbers):
@@ -194,7 +194,7 @@ def _text_view(name: str, position: int, codes: IntArray, texts: Sequence[str]) 
         dict.fromkeys(text for text, n in zip(texts, times.tolist(), strict=True) if n and text in MARKS)
     )
     places: dict[str, int] = {}
-    # A dictionary may list categories that no row has.
+    # A dictionary may list categories that occur in no row.
     lookup = [
         -1 if not n or text == "" or text in MARKS else places.setdefault(text, len(places))
         for text, n in zip(texts, times.tolist(), strict=True)
@@ -202,7 +202,7 @@ def _text_view(name: str, position: int, codes: IntArray, texts: Sequence[str]) 
     codes = np.array([*lookup, -1], dtype=np.int64)[codes]
     counts = np.bincount(codes[codes >= 0], minlength=len(places))
     values = list(places)
-    # What is left beside the marks may be numbers that only the marks made text.
+    # A column of numbers and marks was read as text only because of the marks.
     if marks and values and all(_PLAIN.fullmatch(value) for value in values):
         numbers, order = np.unique(np.array([float(value) for value in values]), return_inverse=True)
         return ColumnView(
@@ -219,7 +219,7 @@ def _text_view(name: str, position: int, codes: IntArray, texts: Sequence[str]) 
 
 
 def _occurring(codes: IntArray, counts: IntArray, texts: list[str]) -> tuple[IntArray, IntArray, list[str]]:
-    """Codes, counts and texts without those that no row has."""
+    """Codes, counts and texts of the values that occur in at least one row."""
     mask = counts > 0
     lookup = np.append(np.where(mask, np.cumsum(mask) - 1, -1), -1)
     return (
@@ -230,7 +230,7 @@ def _occurring(codes: IntArray, counts: IntArray, texts: list[str]) -> tuple[Int
 
 
 class _NumberTexts(Sequence[str]):
-    """Numbers as they are usually written, written when they are asked for."""
+    """Numbers as text, formatted on access."""
 
     def __init__(self, numbers: FloatArray) -> None:
         self._numbers = numbers

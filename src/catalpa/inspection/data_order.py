@@ -1,7 +1,7 @@
-"""The order of a column's categories that the other columns suggest: a question, never applied by itself.
+"""The order of a column's categories that the other columns suggest: proposed, never applied by default.
 
-Categories are sorted by their mean on the first principal component of all other columns. For scales whose
-words say nothing, such as codes, this is the right order about half of the time.
+Categories are sorted by their mean on the first principal component of all other columns. For scales without
+telling words, such as codes, this order is right about half of the time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from catalpa.table.blocks import FloatArray, IntArray
 
 ROWS = 4000
 FEWEST, MOST = 3, 12  # levels
-MOST_CATEGORIES = 30  # of another column, that it takes part
-FEWEST_ROWS = 10  # of a level, below which its mean says little
+MOST_CATEGORIES = 30  # of another column; columns with more are not used
+FEWEST_ROWS = 10  # of a level; with fewer its mean is not reliable
 
 
 def order_by_data(
     views: Sequence[ColumnView], name: str, orders: Mapping[str, Sequence[str]] | None = None
 ) -> list[str] | None:
-    """The levels of a column in the order that the other columns suggest; None if they suggest none.
+    """The levels of a column in the order that the other columns suggest; None if there is no clear order.
 
     ``orders`` are the known orders of other columns. The direction of the order is arbitrary.
     """
@@ -42,7 +42,7 @@ def order_by_data(
     ]
     if not parts:
         return None
-    table = np.hstack(parts)  # (rows, entries), each column of the table with a variance of 1
+    table = np.hstack(parts)  # (rows, entries); the entries of each column have a total variance of 1
     component = np.linalg.eigh(table.T @ table)[1][:, -1]
     scores, codes = table @ component, column.codes[at]
     means = [
@@ -55,13 +55,13 @@ def order_by_data(
 
 
 def _part(view: ColumnView, at: IntArray, order: Sequence[str] | None) -> FloatArray | None:
-    """A column as numbers: ranks of numbers and ordered levels, indicators of other categories."""
+    """A column as numbers: ranks for numbers and ordered levels, indicators for other categories."""
     codes = view.codes[at]
     if view.numbers is not None or order is not None:
         places = np.arange(view.different, dtype=np.float64)
         if order is not None:
-            known = {level: place for place, level in enumerate(order)}
-            places = np.array([known.get(value, np.nan) for value in view.values], dtype=np.float64)
+            ranks = {level: place for place, level in enumerate(order)}
+            places = np.array([ranks.get(value, np.nan) for value in view.values], dtype=np.float64)
         values = np.append(places, np.nan)[codes][:, None]
     elif view.form in (Form.TEXT, Form.BOOLEAN) and 2 <= view.different <= MOST_CATEGORIES:
         values = (codes[:, None] == np.arange(view.different)).astype(np.float64)

@@ -12,16 +12,16 @@ from catalpa.inspection.findings import Judgement, Kind
 from catalpa.inspection.formats import COMPACT_DATE, DATE_FORMATS, OTHER_WAY, TIME_FORMATS, fits
 
 FITTING = 0.95
-FITTING_BESIDE_WORDS = 0.6  # where the rest are a few words
+FITTING_BESIDE_WORDS = 0.6  # if the rest are a few words
 MOST_WORDS = 2
 MOST_WORDS_SHARE = 0.05  # of the different values
-TRIED_FIRST = 8  # texts of which one has to fit, or a format is not tried at all
-TRIED = 40  # texts that a format is tried on before it is tried on all
-COMPACT_VALUES = 12  # different numbers such as 20240131
+TRIED_FIRST = 8  # a format is skipped if none of this many texts fits
+TRIED = 40  # a format is tried on this many texts before it is tried on all
+COMPACT_VALUES = 12  # distinct numbers such as 20240131
 
 
 def date(view: ColumnView) -> Judgement | None:
-    """Dates in one format; whether day or month comes first may stay open."""
+    """Dates in one format; the order of day and month may be ambiguous."""
     if view.numbers is not None:
         return _compact(view)
     if view.form is not Form.TEXT or view.different < 2 or view.ordered:
@@ -54,12 +54,12 @@ def time(view: ColumnView) -> Judgement | None:
 
 
 def swapped(form: str) -> str | None:
-    """The same format with day and month the other way round, if they could be confused."""
+    """The format with day and month swapped, if they can be confused."""
     return next((form.replace(one, other) for one, other in OTHER_WAY.items() if one in form), None)
 
 
 def with_common_form(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Dates whose order of day and month other columns of the table tell."""
+    """Resolve the order of day and month from other date columns of the table."""
     choices = {
         day_first(judgement.facts["format"])
         for judgement in judgements
@@ -82,12 +82,12 @@ def _as_told(judgement: Judgement, *, day_first_here: bool) -> Judgement:
 
 
 def day_first(form: str) -> bool:
-    """Whether the day stands before the month."""
+    """True if the day comes before the month."""
     return "%d" in form and form.index("%d") < form.index("%m" if "%m" in form else "%b")
 
 
 def _compact(view: ColumnView) -> Judgement | None:
-    """Whole numbers such as 20240131."""
+    """Dates written as whole numbers such as 20240131."""
     assert view.numbers is not None
     low, high = (float(view.numbers.min()), float(view.numbers.max())) if view.different else (0.0, 0.0)
     if view.different < COMPACT_VALUES or not view.whole or not (1900_01_01 <= low and high <= 2100_12_31):
@@ -101,7 +101,7 @@ def _compact(view: ColumnView) -> Judgement | None:
 
 
 def _words(view: ColumnView, form: str) -> list[str] | None:
-    """The values beside those of a format that become missing; None if too many do."""
+    """The values that do not fit the format and become missing; None if there are too many."""
     texts, counts = view.some
     if not _worth_trying(texts, form):
         return None
@@ -120,5 +120,5 @@ def _worth_trying(texts: Sequence[str], form: str) -> bool:
 
 
 def _spread(texts: Sequence[str], most: int) -> list[str]:
-    """Some of the texts, from all over the column."""
+    """Some of the texts, evenly spaced over the column."""
     return list(texts[:: max(1, len(texts) // most)])

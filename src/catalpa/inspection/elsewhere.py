@@ -1,4 +1,4 @@
-"""Parts of a recipe that can be expressed outside Python: steps that a database does, and other steps."""
+"""Which parts of a recipe can be expressed in SQL."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _READ = {
 
 
 def steps_in_the_way(recipe: Recipe | None, columns: Collection[str]) -> list[str]:
-    """What a recipe does to these columns that SQL has no common functions for, in words.
+    """Steps of a recipe for these columns that cannot be exported to SQL, in words.
 
-    Columns that are left out, orders, values that are missing and tick boxes are no obstacle.
+    Columns that are left out, orders, missing values and tick boxes can be exported.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def steps_in_the_way(recipe: Recipe | None, columns: Collection[str]) -> list[st
 
 
 def missing_texts(recipe: Recipe | None, column: str) -> tuple[str, ...]:
-    """The values of a column that are taken as missing."""
+    """The values of a column that are treated as missing."""
     return () if recipe is None else (*(value for value, _ in recipe[column].missing), *recipe.missing)
 
 

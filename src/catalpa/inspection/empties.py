@@ -5,14 +5,14 @@ from __future__ import annotations
 from catalpa.inspection.columns import ColumnView, Form
 from catalpa.inspection.findings import Judgement, Kind
 
-TICK_ROWS = 20  # from which a column of one value says something
+TICK_ROWS = 20  # fewest filled cells from which a single value means a constant
 TICK_GAPS = 0.05  # share of empty cells from which one value is a tick box and not a constant
 LONGEST_TICK = 120  # characters
 NOT_TICKED = "no"
 
 
 def constant(view: ColumnView) -> Judgement | None:
-    """One value with few missing cells, or no value at all."""
+    """Constant: one value and few missing cells, or no value at all."""
     if view.different > 1 or view.form is Form.OTHER or not view.every:
         return None
     if view.different and _has_gaps(view):
@@ -29,7 +29,7 @@ def constant(view: ColumnView) -> Judgement | None:
 
 
 def tick(view: ColumnView) -> Judgement | None:
-    """One value or empty: the value is a word, or 1."""
+    """Tick box: empty, or one value that is a word or 1."""
     if view.different != 1 or view.form is Form.OTHER or not _has_gaps(view):
         return None
     if not view.every or view.rows < TICK_ROWS:

@@ -1,4 +1,4 @@
-"""What a rule found in one column or several, and the kinds of findings that there are."""
+"""Judgements of rules about columns, findings for the user, and their kinds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Kind(StrEnum):
-    """What can be found; also the word that ``accept`` and ``--accept`` take."""
+    """Kind of a finding; the values are the names that ``accept`` and ``--accept`` take."""
 
     FILE = "file"
     CONSTANT = "constant"
@@ -32,7 +32,7 @@ class Kind(StrEnum):
     MANY = "many"
 
 
-# How much one column of a finding changes what is clustered; lines are sorted by this times the columns.
+# Importance per column; lines are sorted by this times the number of columns.
 CONSEQUENCE: Mapping[Kind, float] = {
     Kind.FILE: 8,
     Kind.IDENTIFIER: 8,
@@ -58,22 +58,22 @@ CONSEQUENCE: Mapping[Kind, float] = {
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one rule says about one column.
+    """Judgement of one rule about one column.
 
     Attributes
     ----------
     kind : Kind
     column : str
     safe : bool
-        Whether it is applied by default; otherwise it is proposed.
+        True if it is applied by default, False if it is only proposed.
     changes : mapping
-        What the recipe says of the column, by attribute of ``recipe.Field``.
+        New values for attributes of the column's ``recipe.Field``.
     facts : mapping
-        What the message is made of.
+        Values for the message.
     key : hashable
         Judgements of a kind with the same key are reported in one line.
     decides : bool
-        Whether further rules leave the column alone.
+        True if no further rules are tried on the column.
     """
 
     kind: Kind
@@ -87,13 +87,13 @@ class Judgement:
 
 @dataclass(frozen=True)
 class TableFinding:
-    """One line of what was found: a kind, the columns it was found in, and what changes it."""
+    """A finding for the user: a kind, its columns, a message, and the option that changes it."""
 
     kind: Kind
     columns: tuple[str, ...]
     safe: bool
     message: str
-    change: str  # the option or the code that changes what is done
+    change: str  # command-line option or code that changes the decision
     weight: float = 0.0
 
     def record(self) -> dict[str, Any]:

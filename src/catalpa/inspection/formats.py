@@ -1,7 +1,7 @@
-"""How dates, times and numbers are written as text: detected in some texts, read from all of them.
+"""Formats of dates, times and numbers in text: detection in a sample of values, parsing of whole columns.
 
-A date format is written as ``strptime`` and the Data Package standard have it; the same regular expression
-recognises it here and cuts it into its parts for whole columns at once.
+Date formats are written as for ``strptime`` and in the Data Package standard. One regular expression per
+format both detects it and extracts the parts of a whole column at once.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ DATE_FORMATS = (
 TIME_FORMATS = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p", "%I:%M%p")
 COMPACT_DATE = "%Y%m%d"
 OTHER_WAY = {"%d/%m": "%m/%d", "%m/%d": "%d/%m", "%d-%m": "%m-%d", "%m-%d": "%d-%m"}
-TWO_DIGITS_FROM = 69  # two digits of a year below this are of the 21st century, as POSIX has it
+TWO_DIGITS_FROM = 69  # two-digit years below this are in the 21st century, as in POSIX
 
 
 @lru_cache(512)
@@ -80,7 +80,7 @@ def format_regex(form: str) -> str:
         else:
             parts.append(re.escape(piece).replace(r"\ ", " "))
     regex = "".join(parts)
-    # 20240131 has no marks between its parts, and each of them two digits.
+    # Without separators, as in 20240131, month and day must have two digits.
     return regex.replace("{1,2}", "{2}") if form == COMPACT_DATE else regex
 
 
@@ -90,13 +90,13 @@ def _compiled(form: str) -> re.Pattern[str]:
 
 
 def knows_format(form: str) -> bool:
-    """Whether a format can be read."""
+    """True if the format is supported."""
     letters = re.findall(r"%([A-Za-z])", form)
     return bool(letters) and all(letter in (*_PARTS, "I", "B", "A") for letter in letters)
 
 
 def fits(form: str, text: str) -> bool:
-    """Whether a text is a date or time of this format.
+    """True if the text is a date or time in this format.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def fits(form: str, text: str) -> bool:
 
 
 def moments(texts: pa.Array, form: str) -> pa.Array:
-    """Texts as moments in seconds, null for texts that are none of this format.
+    """Parse texts as timestamps in seconds; null for texts that do not fit the format.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def moments(texts: pa.Array, form: str) -> pa.Array:
 
 
 def hours(texts: pa.Array, form: str) -> pa.Array:
-    """Times of day as hours, null for texts that are none of this format.
+    """Parse times of day as hours; null for texts that do not fit the format.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def hours(texts: pa.Array, form: str) -> pa.Array:
 
 
 def _parts(texts: pa.Array, form: str) -> dict[str, Any]:
-    """Numbers of the parts of a format, NaN where a text has none."""
+    """The parts of a format as numbers; NaN if the text does not have them."""
     cut = pc.extract_regex(texts.cast(pa.large_string()), f"^{format_regex(form)}$")
     parts: dict[str, Any] = {}
     for field in cut.type:
@@ -162,9 +162,9 @@ def _parts(texts: pa.Array, form: str) -> dict[str, Any]:
         column = pc.if_else(cut.is_valid(), column, None)
         if field.name in ("name", "half"):
             words = pc.utf8_lower(column)
-            known = list(MONTH_NUMBERS) if field.name == "name" else ["a", "p"]
+            names = list(MONTH_NUMBERS) if field.name == "name" else ["a", "p"]
             numbers = list(MONTH_NUMBERS.values()) if field.name == "name" else [0, 12]
-            places = pc.index_in(words, value_set=pa.array(known, pa.large_string()))
+            places = pc.index_in(words, value_set=pa.array(names, pa.large_string()))
             column = pa.array(numbers).take(places)
         parts[field.name] = np.asarray(column.cast(pa.float64()).fill_null(np.nan))
     if not cut.type.num_fields:
@@ -173,7 +173,7 @@ def _parts(texts: pa.Array, form: str) -> dict[str, Any]:
 
 
 def _seconds(parts: dict[str, Any], rows: int) -> Any:
-    """Seconds since midnight, NaN where a text has none."""
+    """Seconds since midnight; NaN if the text does not fit."""
     hour = parts.get("hour", np.zeros(rows))
     if "half" in parts:
         hour = hour % 12 + parts["half"]
@@ -183,7 +183,7 @@ def _seconds(parts: dict[str, Any], rows: int) -> Any:
     return np.where(usual, hour * 3600 + minute * 60 + second, np.nan)
 
 
-# Numbers with what people write around them.
+# Numbers with a currency, sign or unit around them.
 UNIT = r"(?:%|‰|°[CF]?|[$€£¥₹]|[A-Za-zäöüÄÖÜµ]{1,12}\.?(?:/[A-Za-z]{1,6})?|[A-Z]{3})"
 _NUMBER = re.compile(
     rf"(?P<before>[$€£¥₹]|[A-Z]{{1,3}}[$€]|[A-Z]{{3}} )? ?(?P<sign>[+-]?) ?(?P<front>[$€£¥₹])? ?"
@@ -191,7 +191,7 @@ _NUMBER = re.compile(
     rf"(?:[eE][+-]?[0-9]+)? ?(?P<unit>{UNIT})?"
 )
 
-# One fraction, and thousands marks that are alike; unlike versions, telephone numbers and IP addresses.
+# One decimal mark and one kind of thousands mark at most: not a version, telephone number or IP address.
 _GROUPED = re.compile(
     r"[0-9]*[.,]?[0-9]+|"
     r"[0-9]{1,3}(?P<mark>[.,' \u2019\u00a0\u202f])(?:[0-9]{2,3}(?P=mark))*[0-9]{3}(?:[.,][0-9]+)?"
@@ -199,7 +199,7 @@ _GROUPED = re.compile(
 
 
 def number_parts(text: str) -> tuple[str, str] | None:
-    """The digits and marks of a number, and what is written around them; None if it is not a number.
+    """The digits and marks of a number, and the unit around them; None if the text is not a number.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def number_parts(text: str) -> tuple[str, str] | None:
 
 
 def decimal_marks(numbers: Sequence[str]) -> tuple[str, str] | None:
-    """The decimal mark and the mark between thousands of some numbers; None if they do not show it.
+    """The decimal mark and thousands mark that the texts show; None if they are ambiguous.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def decimal_marks(numbers: Sequence[str]) -> tuple[str, str] | None:
         elif max(comma, point) >= 0:
             mark = "," if comma >= 0 else "."
             behind = number.rsplit(mark, 1)[1]
-            if number.count(mark) > 1:  # only thousands repeat
+            if number.count(mark) > 1:  # only thousands marks repeat
                 votes["." if mark == "," else ","] += 1
             elif len(behind) != 3 or len(number.split(mark, 1)[0]) > 3:
                 votes[mark] += 1
@@ -241,7 +241,7 @@ def decimal_marks(numbers: Sequence[str]) -> tuple[str, str] | None:
 
 
 def plain_numbers(texts: pa.Array, decimal: str, group: str) -> pa.Array:
-    """Texts as numbers, without what is written around them; null for texts that are none.
+    """Parse texts as numbers, ignoring currencies and units; null for texts that are not numbers.
 
     Examples
     --------

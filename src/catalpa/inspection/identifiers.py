@@ -1,4 +1,4 @@
-"""Identifiers, names and free text: what differs in nearly every row and is left out."""
+"""Identifiers, names and free text: columns that are (almost) unique per row and are left out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from catalpa.inspection.columns import ColumnView, Form
 from catalpa.inspection.findings import Judgement, Kind
 from catalpa.table.blocks import IntArray
 
-FEWEST = 20  # cells from which being different in every row says something
+FEWEST = 20  # fewest cells from which uniqueness is meaningful
 UNIQUE = 0.98
 NEARLY_UNIQUE = 0.95
-NAMED = 0.5  # share of different values that a column called an identifier needs
-DIGITS = 6  # from which whole numbers of the same length are identifiers
-REPEATS = 20  # values that measured numbers of such a range would have repeated
+NAMED = 0.5  # smallest share of distinct values in a column whose name suggests an identifier
+DIGITS = 6  # digits from which whole numbers of the same length are identifiers
+REPEATS = 20  # fewest repeats that measured numbers in this range would have by chance
 _CALLED_ID = re.compile(
     r"(?:.*[ _.#-])?(?:id|ids|uuid|guid|key|nr|no|num|number|code|index|isbn|ean|iban)|.*[a-z]I[Dd]|_?id",
     re.I,
@@ -26,10 +26,10 @@ _URL = re.compile(r"https?://\S+|www\.\S+", re.I)
 
 FREE_SHARE = 0.5
 FREE_VALUES = 20
-FREE_FILLED = 0.05  # a column filled in fewer rows holds few answers, all of them rare
+FREE_FILLED = 0.05  # with fewer filled rows, all values are rare anyway
 RARE_VALUES = 5
-SURE_SHARE, SURE_BLANKS = 0.68, 0.7  # different in most rows, or in several words: surely people's own words
-WRITTEN = 0.5  # share of the values that hold more letters than digits
+SURE_SHARE, SURE_BLANKS = 0.68, 0.7  # distinct in most rows, or several words long: certainly free text
+WRITTEN = 0.5  # share of the values with more letters than digits
 SENTENCE_BLANKS, SENTENCE_SHARE = 6, 0.2
 OTHER_SHARE = 0.3
 _OTHER = re.compile(
@@ -38,7 +38,7 @@ _OTHER = re.compile(
 
 
 def identifier(view: ColumnView) -> Judgement | None:
-    """Whole numbers or codes that are different in (nearly) every row."""
+    """Whole numbers or codes that are (almost) unique per row."""
     if view.present < FEWEST or view.form in (Form.MOMENT, Form.BOOLEAN, Form.OTHER) or view.ordered:
         return None
     fits = _number_identifier(view) if view.numbers is not None else _text_identifier(view)
@@ -61,7 +61,7 @@ def _number_identifier(view: ColumnView) -> bool:
 
 
 def _rises(view: ColumnView) -> bool:
-    """Whether the numbers rise from row to row, counting by 1 or not."""
+    """True if the numbers increase from row to row, by any step."""
     assert view.numbers is not None
     steps = np.diff(view.numbers[view.codes[view.codes >= 0]])
     return bool((steps > 0).all())
@@ -84,12 +84,12 @@ def _text_identifier(view: ColumnView) -> bool:
 
 
 def _part(texts: Sequence[str], counts: IntArray, total: int, fits: Callable[[str], bool]) -> float:
-    """Share of the cells whose text fits."""
+    """Share of the cells whose text matches."""
     return sum(int(count) for text, count in zip(texts, counts, strict=True) if fits(text)) / total
 
 
 def free_text(view: ColumnView) -> Judgement | None:
-    """Names, sentences and answers in people's own words."""
+    """Names, sentences and free-text answers."""
     if view.form is not Form.TEXT or view.ordered or not view.present:
         return None
     texts, counts = view.some
@@ -109,5 +109,5 @@ def free_text(view: ColumnView) -> Judgement | None:
 
 
 def _is_written(text: str) -> bool:
-    """Whether a text holds more letters than digits."""
+    """True if the text has more letters than digits."""
     return sum(map(str.isalpha, text)) > sum(map(str.isdigit, text))

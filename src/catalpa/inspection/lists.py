@@ -1,4 +1,4 @@
-"""Several answers in one cell, joined by a mark."""
+"""Detect several answers in one cell, joined by a separator."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from catalpa.inspection.columns import ColumnView, Form
 from catalpa.inspection.findings import Judgement, Kind
 
 MARKS = (";", "|", "\n", ",", "/")
-LEAST_CELLS = 0.03  # share of cells that hold the mark
-PER_VALUE = 0.9  # items per different cell: lists repeat their items, sentences do not
-PER_VALUE_CLEAR = 1.2  # of marks that sentences do not have
+LEAST_CELLS = 0.03  # share of cells with the separator
+PER_VALUE = 0.9  # distinct items per distinct cell: lists repeat their items, sentences do not
+PER_VALUE_CLEAR = 1.2  # for separators that do not occur in sentences
 MENTIONS = 4  # per item, on average
-MIXED = 0.2  # share of items that stand first in one cell and later in another
-ALONE = 0.5  # share of mentions, split at commas, of items that also stand alone
+MIXED = 0.2  # share of items that come first in one cell and later in another
+ALONE = 0.5  # share of mentions of items that also occur alone, for separators such as commas
 FEWEST_ITEMS = 3
 MOST_ITEMS = 300  # each becomes a column
-MOST_NAMES = 100  # items of cells with a slash, which joins names too
-NUMBERS = 0.5  # share of items that are numbers, from which the marks belong to the numbers
+MOST_NAMES = 100  # for slashes, which also occur in names
+NUMBERS = 0.5  # share of numeric items above which the separators are parts of numbers
 CLEAR = (";", "|", "\n")
-MOST_PARTS = 6  # of an item that holds the mark itself
+MOST_PARTS = 6  # of an item that contains the separator itself
 
 
 def several_answers(view: ColumnView) -> Judgement | None:
-    """Cells that hold several items each, with the mark that separates them."""
+    """Judgement on a column whose cells contain several items each."""
     if view.form is not Form.TEXT or view.different < FEWEST_ITEMS or view.ordered:
         return None
     for mark in MARKS:
@@ -71,7 +71,7 @@ def _items(view: ColumnView, mark: str) -> Mapping[str, int] | None:
 
 
 def _without_inner_marks(cells: list[tuple[list[str], int]], mark: str) -> list[tuple[list[str], int]]:
-    """Neighbours that never part are one item: "Milk, dairy alternative, or creamer"."""
+    """Rejoin parts that only occur together, such as "Milk, dairy alternative, or creamer"."""
     for _ in range(MOST_PARTS):
         after, before = defaultdict(set), defaultdict(set)
         for items, _count in cells:
@@ -102,7 +102,7 @@ def _joined(items: list[str], inside: set[tuple[str, str]], mark: str) -> list[s
 
 
 def split_at(text: str, mark: str, items: Collection[str] = ()) -> list[str]:
-    """The items of a cell; parts that only together are a known item stay together.
+    """Split a cell into items; known items that contain the separator are kept whole.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``catalpa.look``: what a table is, in a few lines, before anything is clustered."""
+"""``catalpa.look``: a short inspection of a table before clustering."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from catalpa.table.open import Table, open_table
 if TYPE_CHECKING:
     from catalpa.report.look_page import LookPage
 
-MOST_ROWS = 50_000  # that are looked at
-FEW_VALUES = 60  # different ones in these rows, of columns whose values are taken from all rows
+MOST_ROWS = 50_000  # size of the inspected sample
+FEW_VALUES = 60  # columns with at most this many distinct values in the sample are read completely
 NOTHING = "Nothing found: the table can be clustered as it is."
-SHOWN = 12  # lines of the text; the page has all
+SHOWN = 12  # lines of the printed text; the page shows all
 
-# The first rule that fits decides the column.
+# The first rule that matches decides about the column.
 RULES: tuple[Callable[[ColumnView], Judgement | None], ...] = (
     constant,
     tick,
@@ -56,25 +56,25 @@ RULES: tuple[Callable[[ColumnView], Judgement | None], ...] = (
     ordered_words,
     likely_order,
 )
-# The option that changes how a file is read.
+# Options that change how a file is read.
 FILE_OPTIONS = {"sheets": "--sheet NAME", "encoding": "--encoding NAME"}
 LEFT_OUT = (Kind.CONSTANT, Kind.WEIGHT, Kind.IDENTIFIER, Kind.TEXT)
 
 
 @dataclass(frozen=True)
 class Look:
-    """What was found in a table, and the recipe that mends it; made by ``catalpa.look``.
+    """Findings about a table, and the recipe that prepares it; returned by ``catalpa.look``.
 
     Attributes
     ----------
     rows, columns : int
         Size of the table.
     looked_at : int
-        Rows that were looked at.
+        Number of rows that were inspected.
     lines : tuple of TableFinding
-        One per thing found, the most consequential first.
+        Findings, most important first.
     recipe : Recipe
-        What is safe, applied; what is not, under ``proposed``.
+        Safe changes are applied; the others are listed under ``proposed``.
     """
 
     rows: int
@@ -96,7 +96,7 @@ class Look:
         dialect: Dialect | None,
         codebook: Codebook | None = None,
     ) -> Look:
-        """The same look with what was found in the file that the table came from, and its titles."""
+        """Add the findings about the file that the table was read from, and its column titles."""
         lines = tuple(
             TableFinding(Kind.FILE, (), one.safe, one.message, _file_option(one), 100.0) for one in findings
         )
@@ -106,7 +106,7 @@ class Look:
         return replace(self, lines=tuple(together), recipe=replace(recipe, dialect=layout))
 
     def keep(self, *columns: str) -> Look:
-        """The same look with a recipe that leaves these columns as they are."""
+        """The same findings with a recipe that leaves these columns unchanged."""
         lines = [
             replace(line, columns=tuple(name for name in line.columns if name not in columns))
             for line in self.lines
@@ -115,12 +115,12 @@ class Look:
         return replace(self, recipe=self.recipe.keeping(columns), lines=selection)
 
     def accept(self, *kinds: str) -> Look:
-        """The same look with what was proposed of these kinds applied by the recipe.
+        """The same findings with a recipe that applies the proposals of these kinds.
 
         Parameters
         ----------
         *kinds : str
-            Kinds of findings, such as "sentinel" or "copy"; without any, everything that was proposed.
+            Kinds of findings, such as "sentinel" or "copy"; by default all proposals.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Look:
 
         for kind in kinds:
             if kind not in list(Kind):
-                close = get_close_matches(str(kind), [known.value for known in Kind], 1)
+                close = get_close_matches(str(kind), [one.value for one in Kind], 1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
                 raise ParameterError(
                     f"There is no kind of finding called {kind!r}.{hint} Kinds are {', '.join(Kind)}."
@@ -145,8 +145,8 @@ class Look:
 
     @property
     def summary(self) -> str:
-        """How much was looked at, in a line."""
-        sample = "" if self.looked_at == self.rows else f" ({self.looked_at:,} rows looked at)"
+        """One line with the number of rows and columns."""
+        sample = "" if self.looked_at == self.rows else f" ({self.looked_at:,} rows inspected)"
         rows = f"{self.rows:,} row{'s' if self.rows != 1 else ''}"
         return f"{rows}, {self.columns:,} column{'s' if self.columns != 1 else ''}{sample}"
 
@@ -179,32 +179,33 @@ class Look:
         return f"<table><caption>{escape(self.summary)}</caption>{head}<tbody>{rows}</tbody></table>"
 
     def report(self, *, title: str = "Before clustering") -> LookPage:
-        """All findings as a page: ``look(X).report().save("look.html")``."""
-        from catalpa.report.look_page import look_page  # above this room, and its libraries are optional
+        """All findings as an HTML page: ``look(X).report().save("look.html")``."""
+        from catalpa.report.look_page import look_page  # a higher layer with optional dependencies
 
         return look_page(self, title)
 
 
 def look(source: Any, *, suggest: Sequence[str] = ()) -> Look:
-    """Look at a table before it is clustered: what its columns hold, and what is done about it.
+    """Inspect a table before clustering and propose how to prepare it.
 
-    Identifiers, free text, weights, dates and numbers in text, several answers in a cell, tick boxes, ordered
-    answers, codes for "no answer", questions skipped together and columns that repeat each other are found.
-    What is safe is applied by ``Look.recipe``; the rest is proposed there, and applied if you ``accept`` it.
+    Detects identifiers, free text, weights, dates and numbers stored as text, several answers in a cell, tick
+    boxes, ordered answers, codes for "no answer", questions skipped together and columns that repeat each
+    other. ``Look.recipe`` applies what is safe and proposes the rest, which ``accept`` applies.
 
     Parameters
     ----------
     source : path or table
-        The name of a file, or any table that ``fit`` takes. Of a table with more than 50,000 rows a random
-        sample is looked at, the same one wherever the rows are.
+        The name of a file, or any table that ``fit`` takes. If it has more than 50,000 rows, a random sample
+        is inspected, which does not depend on where the rows are stored.
     suggest : list of str
-        Columns of words for which an order is proposed from the other columns: right about half of the time,
-        and in one direction or the other.
+        Columns of words for which an order is proposed from the other columns. It is right about half of the
+        time, and its direction is arbitrary.
 
     Returns
     -------
     Look
-        ``print`` it; ``findings`` is a frame, ``recipe`` is given to an estimator, ``report()`` is a page.
+        ``print`` shows the findings; ``findings`` is a frame, ``recipe`` can be passed to an estimator, and
+        ``report()`` creates a page.
 
     Examples
     --------
@@ -233,13 +234,13 @@ def look(source: Any, *, suggest: Sequence[str] = ()) -> Look:
     if rows.in_memory:
         table = open_table(source)
         sample = table if len(at) == len(table) else table.at(at)
-    else:  # the sample is all that is fetched
+    else:  # only the sample is fetched
         table = sample = rows.rows_at(at)
     return _looked(sample, table, rows.n_rows, suggest, every=len(at) == rows.n_rows)
 
 
 def _file_option(finding: FileFinding) -> str:
-    """The option that changes what was found in a file."""
+    """The command-line option that changes a finding about a file."""
     if finding.kind in ("total", "footer"):
         return f"--skip-rows {','.join(map(str, finding.rows))}"
     if finding.kind == "second header":
@@ -248,13 +249,13 @@ def _file_option(finding: FileFinding) -> str:
 
 
 def _looked(sample: Table, table: Table, rows: int, suggest: Sequence[str], *, every: bool) -> Look:
-    """Findings of a sample of the rows; where a sample could mislead, columns of the whole table."""
+    """Findings from a sample of the rows; columns for which a sample could mislead are read completely."""
     if not isinstance(suggest, list | tuple):
         raise ParameterError(f"suggest is {suggest!r:.60}; give a list of column names.")
     if unknown := [name for name in suggest if name not in table.names]:
         raise UnknownColumn(f"suggest names {unknown}, which the table does not have.")
     views = column_views(sample, every=every)
-    # A sample that was fetched is all there is to look at.
+    # A fetched sample is all there is to inspect.
     judgements = _judgements(views, table, every=every or sample is table)
     judgements += _suggested(views, judgements, suggest)
     blocks, words, pairs = _across(views, judgements)
@@ -268,7 +269,7 @@ def _looked(sample: Table, table: Table, rows: int, suggest: Sequence[str], *, e
 
 
 def _judgements(views: Sequence[ColumnView], table: Table, *, every: bool) -> list[Judgement]:
-    """What the rules say of each column; one with few values is judged by all rows."""
+    """Judgements of all rules on each column; a column with few distinct values is judged by all rows."""
     judged = [
         column_view(table, view.position) if not every and view.different <= FEW_VALUES else view
         for view in views
@@ -296,7 +297,7 @@ def _judgements(views: Sequence[ColumnView], table: Table, *, every: bool) -> li
 def _suggested(
     views: Sequence[ColumnView], judgements: Sequence[Judgement], wanted: Sequence[str]
 ) -> list[Judgement]:
-    """Orders from the other columns, of columns that are called a grade or that were asked for."""
+    """Orders from the other columns, for requested columns and those whose name suggests a grade."""
     decided = {one.column: one for one in judgements if one.decides}
     orders = {
         name: [value for value, _ in one.changes["categories"]]
@@ -320,10 +321,10 @@ def _suggested(
 
 
 def _decision(view: ColumnView, table: Table, *, every: bool) -> Judgement | None:
-    """The judgement of the first rule that fits."""
+    """The judgement of the first rule that matches."""
     for rule in RULES:
         judgement = rule(view)
-        # In some of the rows all may differ although values repeat.
+        # Values may be unique in the sample but not in all rows.
         if judgement is not None and judgement.kind is Kind.IDENTIFIER and not every and not view.every:
             judgement = rule(column_view(table, view.position))
         if judgement is not None:
@@ -332,7 +333,7 @@ def _decision(view: ColumnView, table: Table, *, every: bool) -> Judgement | Non
 
 
 def _with_common_forms(judgements: list[Judgement]) -> list[Judgement]:
-    """Dates and numbers whose way of writing other columns tell."""
+    """Resolve ambiguous formats of dates and numbers from other columns of the table."""
     of_dates = iter(dates.with_common_form([one for one in judgements if one.kind is Kind.DATE]))
     of_numbers = iter(
         numbers_in_text.with_common_mark([one for one in judgements if one.kind is Kind.NUMBER])
@@ -342,7 +343,7 @@ def _with_common_forms(judgements: list[Judgement]) -> list[Judgement]:
 
 
 def _codes_for_missing(view: ColumnView, decision: Judgement | None) -> list[Judgement]:
-    """Values of a column that stand for a missing one, beside what else it is."""
+    """Judgements on values that stand for a missing one, in addition to the column's main judgement."""
     if decision is not None and decision.kind in LEFT_OUT:
         return []
     judgements = []
@@ -353,10 +354,10 @@ def _codes_for_missing(view: ColumnView, decision: Judgement | None) -> list[Jud
             changes["type"] = "number"  # type: ignore[assignment]
         key = ("marks", view.marks)
         judgements.append(Judgement(Kind.UNKNOWN, view.name, True, changes, facts, key, decides=False))
-    known = {word for word, _ in decision.changes.get("missing", ())} if decision is not None else set()
+    codes = {word for word, _ in decision.changes.get("missing", ())} if decision is not None else set()
     for rule in (sentinel, unknown):
         judgement = rule(view)
-        if judgement is not None and not known & {word for word, _ in judgement.changes["missing"]}:
+        if judgement is not None and not codes & {word for word, _ in judgement.changes["missing"]}:
             judgements.append(judgement)
     return judgements
 
@@ -372,7 +373,7 @@ def _without_codes(view: ColumnView, judgements: Sequence[Judgement]) -> ColumnV
 
 
 def _folded(judgements: Sequence[Judgement]) -> list[list[Judgement]]:
-    """Judgements that are one line: of the same kind, that say the same."""
+    """Judgements grouped into lines: same kind and same key."""
     groups: dict[Any, list[Judgement]] = {}
     for judgement in judgements:
         groups.setdefault((judgement.kind, judgement.safe, judgement.key), []).append(judgement)
@@ -382,12 +383,12 @@ def _folded(judgements: Sequence[Judgement]) -> list[list[Judgement]]:
 def _across(
     views: Sequence[ColumnView], judgements: Sequence[Judgement]
 ) -> tuple[list[ColumnBlock], list[ColumnBlock], list[Pair]]:
-    """What columns have in common, of those that are clustered."""
+    """Blocks, shared words and redundant pairs among the columns that are clustered."""
     kinds = {
         judgement.column: judgement.kind for judgement in judgements if judgement.safe and judgement.decides
     }
     used = [view for view in views if kinds.get(view.name) not in LEFT_OUT]
-    # An empty tick box is an answer; items of lists are other columns than the one that is compared.
+    # An empty tick box is an answer, and a list is clustered by its items, not as the column compared here.
     of_gaps = [view for view in used if kinds.get(view.name) is not Kind.TICK]
     single = [view for view in used if kinds.get(view.name) not in (Kind.TICK, Kind.LIST, Kind.TIME)]
     return _with_lists(gap_blocks(of_gaps), of_gaps, kinds), same_words(single), repeated(single)
@@ -396,7 +397,7 @@ def _across(
 def _with_lists(
     blocks: Sequence[ColumnBlock], views: Sequence[ColumnView], kinds: Mapping[str, Kind]
 ) -> list[ColumnBlock]:
-    """The blocks, and one for each list or date of its own: each becomes several columns."""
+    """The blocks, plus one for each other list or date, because these become several columns."""
     in_blocks = {name for block in blocks for name in block.columns}
     alone = [
         ColumnBlock((view.name,), view.missing / view.rows)
@@ -412,7 +413,7 @@ def _recipe(
     words: Sequence[ColumnBlock],
     pairs: Sequence[Pair],
 ) -> Recipe:
-    """What is safe as fields, and the rest as proposals."""
+    """A recipe with safe judgements as fields and the others as proposals."""
     fields: dict[str, Field] = {}
     proposed: dict[str, Any] = {}
     for judgement in judgements:
@@ -435,7 +436,7 @@ def _recipe(
 
 
 def _proposal(judgement: Judgement) -> Any:
-    """What accepting a judgement would put into the recipe, as plain values."""
+    """The change to the recipe if the judgement is accepted, as plain values."""
     if judgement.kind is Kind.DATE:
         return judgement.changes["format"]
     if judgement.kind is Kind.TEXT:

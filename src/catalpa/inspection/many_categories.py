@@ -12,7 +12,7 @@ RARE = 0.01  # share of the cells below which categories can be grouped
 
 
 def many_categories(view: ColumnView) -> Judgement | None:
-    """More words than anybody compares; a question, since rare ones can be grouped."""
+    """Too many categories to interpret; proposes to group the rare ones."""
     if view.form is not Form.TEXT or view.different <= MANY:
         return None
     frequent = np.flatnonzero(view.counts >= RARE * view.present)

@@ -1,4 +1,4 @@
-"""Findings in words: what rules say alike of several columns is one line, with the option that changes it."""
+"""Findings in words: one line for equal judgements on several columns, with the option that changes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS_SHOWN = 3
 
 
 def finding_of(judgements: Sequence[Judgement]) -> TableFinding:
-    """One line for judgements of one kind that say the same."""
+    """One line for judgements of one kind with the same key."""
     kind, safe = judgements[0].kind, judgements[0].safe
     columns = tuple(judgement.column for judgement in judgements)
     message, change = _WORDS[kind](judgements)
@@ -27,7 +27,7 @@ def finding_of(judgements: Sequence[Judgement]) -> TableFinding:
 
 
 def named(columns: Sequence[str], most: int = NAMED) -> str:
-    """Columns in a sentence.
+    """Names of columns in a sentence.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def named(columns: Sequence[str], most: int = NAMED) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name, short enough for a sentence; long ones often differ at their end.
+    """A quoted name, shortened in the middle because long names often differ at their end.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def _quoted(name: str) -> str:
 
 
 def _many(columns: Sequence[str], one: str, several: str) -> str:
-    """The start of a sentence about columns: the name of one, the number of many.
+    """The start of a sentence about columns, with their names or, if there are many, their number.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def _keep(judgements: Sequence[Judgement]) -> str:
 
 
 def _listed(columns: Sequence[str]) -> str:
-    """Names as options take them; one with a comma is quoted."""
+    """Names as the value of an option; a name with a comma is quoted."""
     return ",".join(f'"{name}"' if "," in name else name for name in columns)
 
 
@@ -105,7 +105,7 @@ def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
     also = _become_missing(words)
     if not judgements[0].safe:
         return (
-            f"{_many(columns, 'holds', 'hold')} dates, but nothing tells whether day or month comes first. "
+            f"{_many(columns, 'holds', 'hold')} dates, but the order of day and month is ambiguous. "
             f"Accepting reads {form}.{also}",
             "--accept date",
         )
@@ -195,9 +195,9 @@ def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
     columns, facts = [judgement.column for judgement in judgements], judgements[0].facts
     ranges = Counter((one.facts["low"], one.facts["high"]) for one in judgements)
     low, high = (number_text(float(end)) for end in ranges.most_common(1)[0][0])
-    beside = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
+    others = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
     codes = " and ".join(filter(None, (", ".join(facts["codes"][:-1]), facts["codes"][-1])))
-    text = f"{_many(columns, 'holds', 'hold')} {codes} beside {beside}"
+    text = f"{_many(columns, 'holds', 'hold')} {codes} in addition to {others}"
     return f'{text}: probably "no answer".', "--accept sentinel"
 
 
@@ -215,7 +215,7 @@ def _unknown(judgements: Sequence[Judgement]) -> tuple[str, str]:
 
 
 def _become_missing(words: Sequence[str]) -> str:
-    """The sentence about texts that a rule sets aside.
+    """The sentence about texts that become missing values.
 
     Examples
     --------
@@ -260,19 +260,19 @@ _WORDS: dict[Kind, Callable[[Sequence[Judgement]], tuple[str, str]]] = {
 
 
 def gap_block_finding(block: ColumnBlock) -> TableFinding:
-    """Columns that were skipped together."""
+    """Finding about columns that were skipped together."""
     n, steps = len(block.columns), len(block.steps)
     if steps > 1:
         begins = named([step[0] for step in block.steps])
         message = (
-            f"{n} columns are filled up to one of {steps} steps ({begins}), "
-            f"in {_percent(block.share)} of the rows not to the last: that counts once, as how far they "
-            f"came, not {n} times."
+            f"{n} columns stop being answered at one of {steps} steps ({begins}), and "
+            f"{_percent(block.share)} of the rows stop before the last: the step that a row reached counts "
+            f"once, not {n} times."
         )
     else:
         message = (
             f"{n} columns ({named(block.columns)}) are missing in the same {_percent(block.share)} of the "
-            f"rows: that counts once, not {n} times."
+            f"rows: this counts once, not {n} times."
         )
     return TableFinding(
         Kind.BLOCK,
@@ -285,16 +285,16 @@ def gap_block_finding(block: ColumnBlock) -> TableFinding:
 
 
 def same_word_finding(block: ColumnBlock) -> TableFinding:
-    """The same word in the same rows of several columns."""
+    """Finding about a word that occurs in the same rows of several columns."""
     n = len(block.columns)
     message = (
-        f'"{block.word}" is in the same rows of {n} columns ({named(block.columns)}): that counts {n} times.'
+        f'"{block.word}" is in the same rows of {n} columns ({named(block.columns)}): it counts {n} times.'
     )
     return TableFinding(Kind.WORD, block.columns, False, message, "--accept word", CONSEQUENCE[Kind.WORD] * n)
 
 
 def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
-    """For every kind a line: the columns that add no new information, and which columns tell it."""
+    """One line per kind of redundancy: the redundant columns, and the columns that they repeat."""
     findings = []
     for kind, verb, verbs in _REPEATS:
         group = [pair for pair in pairs if pair.kind is kind]
@@ -304,12 +304,12 @@ def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
         if not sources:
             continue
         if len(sources) <= REPEATS_NAMED:
-            parts = [f"{_quoted(other)} {verb} {named(given)}" for other, given in sources.items()]
+            parts = [f"{_quoted(other)} {verb} {named(originals)}" for other, originals in sources.items()]
             message = f"{'; '.join(parts)}: {_COUNTED[len(sources) > 1]}."
         else:
             shown = ", ".join(
-                f"{_quoted(other)} {_SHORT[kind]} {_quoted(given[0])}"
-                for other, given in list(sources.items())[:REPEATS_NAMED]
+                f"{_quoted(other)} {_SHORT[kind]} {_quoted(originals[0])}"
+                for other, originals in list(sources.items())[:REPEATS_NAMED]
             )
             message = f"{len(sources)} columns {verbs} ({shown}, ...): {_COUNTED[True]}."
         columns = tuple(dict.fromkeys([*sources, *(pair.column for pair in group)]))
@@ -321,7 +321,7 @@ def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
 REPEATS_NAMED = 2  # pairs that a line names in full
 _COUNTED = ("together they count twice", "they count several times")
 _REPEATS = (
-    (Kind.COPY, "says the same as", "say the same as another column"),
+    (Kind.COPY, "carries the same information as", "carry the same information as another column"),
     (Kind.FOLLOWS, "follows from", "follow from another column"),
     (Kind.RISE, "rises or falls with", "rise or fall with another column"),
 )

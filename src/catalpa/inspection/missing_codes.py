@@ -1,4 +1,4 @@
-"""Values that stand for a missing one: numbers such as -1 or 99, words such as "unknown"."""
+"""Detect values that stand for a missing one: numbers such as -1 or 99, words such as "unknown"."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from catalpa.table.blocks import FloatArray
 BELOW = (*range(-1, -10, -1), -66, -77, -88, -99, -888, -999, -9999)
 ABOVE = (99, 999, 9999, 99999, 88, 888, 8888, 98, 998, 9998, 97, 997, 9997, 96, 996, 66, 666, 77, 777, 7777)
 MOST_CODES = 4  # in one column
-LAST_DIGIT, FIRST_CODE = 9, 7  # codes of one digit
-APART = 2  # how far a code stands from the other values
-QUARTER = 4  # times as large as all others, of codes such as 99
+LAST_DIGIT, FIRST_CODE = 9, 7  # range of one-digit codes
+APART = 2  # smallest distance between a code and the other values
+QUARTER = 4  # codes such as 99 are at least this many times as large as all other values
 LEAST_OTHERS = 2
-NINE_BESIDE = 5  # 9 is a code where the others end here
+NINE_BESIDE = 5  # 9 is a code if the other values end here
 WORDS = re.compile(
     r"unknown|unkown|unk|refused?|no answer|not answered|no response|not stated|not reported|not available|"
     r"unspecified|undefined|missing|(?:i )?prefer not .*|rather not .*|declined?(?: to .*)?|"
@@ -33,7 +33,7 @@ WORDS = re.compile(
 
 
 def sentinel(view: ColumnView) -> Judgement | None:
-    """Numbers far from all others that surveys use for "no answer", "refused" and the like."""
+    """Numbers far from all others that surveys use as codes for "no answer", "refused" and the like."""
     if view.numbers is None or view.different < LEAST_OTHERS + 1:
         return None
     codes, others = _codes(np.sort(view.numbers))
@@ -48,7 +48,7 @@ def sentinel(view: ColumnView) -> Judgement | None:
 
 
 def _codes(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The codes among sorted different numbers, and the others.
+    """Split sorted distinct numbers into codes and other values.
 
     Examples
     --------
@@ -71,20 +71,20 @@ def _codes(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _are_large(codes: FloatArray, others: FloatArray) -> bool:
-    """Whether these are codes such as 97, 98 and 99 of one length, far above all other numbers."""
+    """True for codes such as 97, 98 and 99: equal length, far above all other numbers."""
     alike = len({len(number_text(float(code))) for code in codes}) == 1
     return alike and bool(np.isin(codes, ABOVE).all()) and bool(others[-1] <= codes[0] / QUARTER)
 
 
 def _are_nines(codes: FloatArray, others: FloatArray) -> bool:
-    """Whether these are 9, or 8 and 9, or 7, 8 and 9, beside answers from 1 to 5 at most."""
+    """True for 9, or 8 and 9, or 7, 8 and 9, if the other values lie between 1 and 5."""
     last = codes[-1] == LAST_DIGIT and codes[0] == LAST_DIGIT + 1 - len(codes) >= FIRST_CODE
     usual = others[0] >= 1 and others[-1] <= NINE_BESIDE and codes[0] - others[-1] >= APART
     return bool(last and usual)
 
 
 def unknown(view: ColumnView) -> Judgement | None:
-    """Words for a missing value; a question, since they may be an answer of their own."""
+    """Words for a missing value; only proposed, because they may be an answer of their own."""
     if view.form is not Form.TEXT or view.different < 2:
         return None
     words = [value for value in view.some[0] if WORDS.fullmatch(plain_quotes(value.strip(" .()")))]

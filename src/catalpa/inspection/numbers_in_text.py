@@ -1,4 +1,4 @@
-"""Numbers that are written as text: with units, currency, marks between thousands or decimal commas."""
+"""Detect numbers stored as text: with units, currencies, thousands marks or decimal commas."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from catalpa.inspection.findings import Judgement, Kind
 from catalpa.inspection.formats import decimal_marks, number_parts
 
 FITTING = 0.95  # share of cells that are numbers
-DIFFERENT = 12  # different numbers
+DIFFERENT = 12  # fewest distinct numbers
 MOST_WORDS = 3
-MOST_WORDS_SHARE = 0.05  # of the different values
-LEADING_ZEROS = 0.05  # share of numbers with one, from which they are codes
+MOST_WORDS_SHARE = 0.05  # of the distinct values
+LEADING_ZEROS = 0.05  # share of numbers with a leading zero above which they are codes
 ONE_UNIT = 0.95  # share of the numbers that have the same unit
 
 
 def number(view: ColumnView) -> Judgement | None:
-    """Many different numbers in one column of text, beside a few words at most."""
+    """Many distinct numbers in a column of text, with a few words at most."""
     if view.form is not Form.TEXT or view.different < DIFFERENT or view.ordered:
         return None
     texts, counts = view.some
@@ -57,7 +57,7 @@ def number(view: ColumnView) -> Judgement | None:
 
 
 def with_common_mark(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Numbers whose decimal mark other columns of the table tell."""
+    """Resolve ambiguous decimal marks from other columns of the table."""
     decimals = Counter(judgement.facts["decimal"] for judgement in judgements if not judgement.facts["open"])
     if not decimals:
         return list(judgements)
@@ -81,6 +81,6 @@ def _leading_zero(text: str) -> bool:
 
 
 def _telling(texts: Sequence[str], parts: Sequence[tuple[str, str] | None], used: set[str]) -> str:
-    """A text that shows how the numbers are written: the one with the most marks."""
+    """The text that shows the number format best: the one with the most marks."""
     numbers = [text for text, part in zip(texts, parts, strict=True) if part is not None]
     return max(numbers[:200], key=lambda text: (sum(mark in text for mark in used), len(text)))

@@ -1,4 +1,4 @@
-"""Columns that repeat each other: copies, columns that follow from others, numbers that rise together."""
+"""Redundant columns: copies, columns that are determined by another, numbers that increase together."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from catalpa.table.blocks import FloatArray, IntArray
 
 ROWS = 4000
 SAME = 0.98  # uncertainty coefficient of a copy
-OVER_CHANCE = 0.4  # by which it exceeds that of a shuffled column
-OVERLAP = 0.1  # share of rows in which both are filled
+OVER_CHANCE = 0.4  # least excess over the coefficient of a shuffled column
+OVERLAP = 0.1  # smallest share of rows in which both columns are filled
 RISING = 0.995  # rank correlation
-MOST_VALUES = 0.5  # different values per row, from which everything follows from a column
-TELLING_VALUES = 1 / 3  # different values per filled row; of a column with more, nothing is said to follow
-NEIGHBOURS = 300  # pairs of rows alike in a column that are compared in all others
-APART = 0.25  # share of the chance that two rows differ, above which a column does not follow
-FEWEST_NUMBERS = 10  # different numbers of a column that rises with another
+MOST_VALUES = 0.5  # distinct values per row above which a column determines any other
+TELLING_VALUES = 1 / 3  # distinct values per filled row above which no column is said to follow from this one
+NEIGHBOURS = 300  # pairs of rows that are equal in one column and are compared in all others
+APART = 0.25  # a column is not determined if more pairs differ than this share of those expected by chance
+FEWEST_NUMBERS = 10  # distinct numbers
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two columns of which the second says nothing new."""
+    """Two columns of which the second adds no information."""
 
     kind: Kind
     column: str
@@ -34,7 +34,7 @@ class Pair:
 
 
 def repeated(views: Sequence[ColumnView]) -> list[Pair]:
-    """Copies first, then columns that follow from others, then numbers that rise together."""
+    """Redundant pairs: copies, then columns determined by another, then numbers that increase together."""
     if not views:
         return []
     rows = views[0].rows
@@ -77,10 +77,10 @@ def _by_categories(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
 
 
 def _candidates(codes: IntArray) -> set[tuple[int, int]]:
-    """Pairs of columns of which one may tell the other: rows alike in the one are alike in the other.
+    """Pairs of columns of which one may determine the other: rows equal in one are mostly equal in the other.
 
-    Looks at neighbours among the rows sorted by a column, for all other columns at once: far quicker than
-    counting every pair.
+    Rows are sorted by one column and neighbours are compared in all other columns at once, which is much
+    faster than a contingency table for every pair.
     """
     filled = codes >= 0
     by_chance = np.array(
@@ -110,7 +110,7 @@ def _candidates(codes: IntArray) -> set[tuple[int, int]]:
 
 
 def _dense(codes: IntArray) -> IntArray:
-    """Codes of the rows that are looked at, numbered consecutively; -1 stays."""
+    """Codes renumbered consecutively; -1 is kept."""
     _, dense = np.unique(codes, return_inverse=True)
     return dense - 1 if (codes < 0).any() else dense
 
@@ -121,7 +121,7 @@ def _entropy(codes: IntArray) -> float:
 
 
 def _knowledge(one: IntArray, other: IntArray) -> tuple[float, float] | None:
-    """Share of what the second varies that the first tells, and the other way round."""
+    """Uncertainty coefficients: of the second column given the first, and of the first given the second."""
     both = (one >= 0) & (other >= 0)
     if both.sum() < OVERLAP * len(one) or both.sum() < 20:
         return None
@@ -138,9 +138,9 @@ def _by_ranks(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
     usable = [view for view in views if view.numbers is not None and view.different >= FEWEST_NUMBERS]
     if len(usable) < 2:
         return []
-    ranks = np.stack([_ranks(view, at) for view in usable])  # (columns, rows), 0 where missing
+    ranks = np.stack([_ranks(view, at) for view in usable])  # (columns, rows), 0 if missing
     filled = (np.stack([view.codes[at] for view in usable]) >= 0).astype(np.float64)
-    # Correlations of every two columns over the rows in which both are filled.
+    # Correlation of each pair of columns over the rows in which both are filled.
     n = filled @ filled.T
     sums, squares = ranks @ filled.T, ranks**2 @ filled.T
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,7 +1,7 @@
-"""The recipe: what is done to a table before it is clustered, as a Data Package resource descriptor.
+"""The recipe: how a table is prepared before clustering, as a Data Package resource descriptor.
 
-The standard (Data Package version 2, Table Schema and Table Dialect) says how cells are written, which values
-are missing and which categories are ordered; what it has no words for stands under the key ``catalpa``.
+The standard (Data Package version 2, Table Schema and Table Dialect) describes how cells are written, which
+values are missing and which categories are ordered. Everything else is under the key ``catalpa``.
 """
 
 from __future__ import annotations
@@ -99,36 +99,36 @@ PROPOSALS = {
 
 @dataclass(frozen=True)
 class Field:
-    """What the recipe says about one column.
+    """The part of a recipe for one column.
 
     Attributes
     ----------
     name : str
     type : str
-        A type of Table Schema: "string", "number", "date", "list" and so on; "any" leaves it as it is.
+        A type of Table Schema: "string", "number", "date", "list" and so on; "any" changes nothing.
     title : str or None
         A short label.
     format : str or None
-        Of dates and times, as ``strptime`` has it.
+        Format of dates and times, as for ``strptime``.
     decimal, group : str
-        The decimal mark, and the mark between thousands.
+        The decimal mark and the thousands mark.
     bare : bool
-        Whether numbers have nothing written around them, such as a unit.
+        True if numbers have no units or currencies around them.
     delimiter : str or None
-        Between the items of a list.
+        Separator of the items of a list.
     items : tuple of str
         The items of a list.
     categories : tuple of (value, label)
     ordered : bool
-        Whether the categories are in order.
+        True if the categories are ordered.
     missing : tuple of (value, label)
-        Values that are taken as missing.
+        Values that are treated as missing.
     role : str or None
         Why the column is not clustered: "id", "text", "weight", "constant" or "show".
     empty : str or None
         The category of an empty cell, "no" for a tick box.
     other : str or None
-        The category of values that ``categories`` do not list.
+        The category of values that are not in ``categories``.
     """
 
     name: str
@@ -149,15 +149,15 @@ class Field:
 
     @property
     def plain(self) -> bool:
-        """Whether the column stays as it is."""
+        """True if the column is left unchanged."""
         return replace(self, title=None) == Field(self.name)
 
     def changed(self, changes: Mapping[str, Any]) -> Field:
-        """The field with what a judgement says of it; further missing values are added."""
-        known = {value for value, _ in self.missing}
-        added = tuple(one for one in changes.get("missing", ()) if one[0] not in known)
-        # A level that became missing is no level any more.
-        removed_values = known | {value for value, _ in added}
+        """The field with changed attributes; missing values are added to those it has."""
+        missing_values = {value for value, _ in self.missing}
+        added = tuple(one for one in changes.get("missing", ()) if one[0] not in missing_values)
+        # A level that is now missing is no longer a category.
+        removed_values = missing_values | {value for value, _ in added}
         categories = changes.get("categories", self.categories)
         return replace(
             self,
@@ -169,7 +169,7 @@ class Field:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The field as the standard writes it."""
+        """The field as a descriptor of the standard."""
         record: dict[str, Any] = {"name": self.name}
         if self.type != "any":
             record["type"] = self.type
@@ -193,16 +193,16 @@ class Field:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is done to a table before it is clustered; ``catalpa.look(X).recipe`` makes one.
+    """How a table is prepared before clustering; ``catalpa.look(X).recipe`` creates one.
 
     Attributes
     ----------
     fields : tuple of Field
-        Columns that the recipe changes; others stay as they are.
+        Columns that the recipe changes; other columns are left unchanged.
     dialect : mapping
         How the file is read: header rows, sheet, delimiter.
     missing : tuple of str
-        Texts that are missing values in every column.
+        Texts that are treated as missing in every column.
     weight : str or None
         Column whose numbers are the weights of the rows.
     skip_rows : tuple of int
@@ -210,11 +210,11 @@ class Recipe:
     blocks : tuple of GapBlock
         Columns that are missing together, which count once.
     drop : tuple of str
-        Columns that are left out because others say the same.
+        Columns that are left out because they repeat other columns.
     proposed : mapping
-        What was found and is not applied, by kind of finding.
+        Changes that are not applied, by kind of finding.
     codebook : str or None
-        Name of the file whose labels stood in place of codes; reading the table applies it, not the recipe.
+        Name of the file whose labels replaced codes. It is applied when the table is read.
 
     Examples
     --------
@@ -251,17 +251,17 @@ class Recipe:
 
     @property
     def changes_anything(self) -> bool:
-        """Whether a table looks different after it."""
+        """True if the recipe changes a table."""
         in_fields = any(not one.plain for one in self.fields)
         return in_fields or bool(self.missing or self.weight or self.drop or self.blocks)
 
     @property
     def titles(self) -> dict[str, str]:
-        """Short labels of columns that have one."""
+        """Short labels by column, for columns that have one."""
         return {one.name: one.title for one in self.fields if one.title}
 
     def with_titles(self, titles: Mapping[str, str]) -> Recipe:
-        """The recipe with short labels of columns; those that it has already stay.
+        """The recipe with short labels of columns; existing labels are kept.
 
         Examples
         --------
@@ -275,7 +275,7 @@ class Recipe:
         return recipe
 
     def title_of(self, name: str) -> str | None:
-        """The short label of a column, or of one that is made of it; None if there is none.
+        """The short label of a column, or of a column derived from it; None if there is none.
 
         Examples
         --------
@@ -300,19 +300,19 @@ class Recipe:
         True
         """
         order = tuple((level_text(level), None) for level in levels)
-        known = {value for value, _ in order}
+        ordered_values = {value for value, _ in order}
         field = self[column]
-        missing = tuple(one for one in field.missing if one[0] not in known)
+        missing = tuple(one for one in field.missing if one[0] not in ordered_values)
         return self.with_field(replace(field, categories=order, ordered=True, other=None, missing=missing))
 
     def with_field(self, changed: Field) -> Recipe:
-        """The recipe with this field in place of the one of the same name."""
+        """The recipe with this field instead of the one with the same name."""
         others = [one for one in self.fields if one.name != changed.name]
         at = next((at for at, one in enumerate(self.fields) if one.name == changed.name), len(others))
         return replace(self, fields=(*others[:at], changed, *others[at:]))
 
     def apply(self, X: Any) -> Any:
-        """The table that is clustered; see ``catalpa.inspection.apply.apply_recipe``.
+        """Prepare a table for clustering; see ``catalpa.inspection.apply.apply_recipe``.
 
         Examples
         --------
@@ -321,12 +321,12 @@ class Recipe:
         >>> list(recipe.apply(pd.DataFrame({"id": [1, 2], "colour": ["red", "blue"]})))
         ['colour']
         """
-        from catalpa.inspection.apply import apply_recipe  # it is made of what is here
+        from catalpa.inspection.apply import apply_recipe  # avoids a circular import
 
         return apply_recipe(self, X)
 
     def keeping(self, columns: Iterable[str]) -> Recipe:
-        """The recipe that leaves these columns as they are."""
+        """The recipe without changes to these columns."""
         names = set(columns)
         return replace(
             self,
@@ -341,7 +341,7 @@ class Recipe:
         )
 
     def check_columns(self, names: Iterable[str]) -> None:
-        """Refuse a table that lacks a column of the recipe."""
+        """Raise an error if the table does not have a column of the recipe."""
         names = list(names)
         for name in self.columns:
             if name not in names:
@@ -370,7 +370,7 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any], source: str = "The recipe") -> Recipe:
-        """The recipe that a resource descriptor describes; what cannot be understood is refused."""
+        """Create a recipe from a resource descriptor; raises an error for unknown keys and invalid values."""
         document = _object(document, source)
         _known_keys(document, RESOURCE_KEYS, source)
         dialect = _object(document.get("dialect", {}), f"{source}: dialect")
@@ -385,7 +385,7 @@ class Recipe:
         _known_keys(proposed, PROPOSALS, f"{source}: catalpa.proposed")
         fields = schema.get("fields", [])
         if not isinstance(fields, list):
-            raise ParameterError(f"{source}: schema.fields is {fields!r:.60}; it has to be a list.")
+            raise ParameterError(f"{source}: schema.fields is {fields!r:.60}; it must be a list.")
         columns = tuple(_field(one, source) for one in fields)
         names = [one.name for one in columns]
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -393,13 +393,13 @@ class Recipe:
             raise ParameterError(f"{source} has several fields with the same name: {twice}.")
         weight = extra.get("weight")
         if weight is not None and not isinstance(weight, str):
-            raise ParameterError(f"{source}: catalpa.weight is {weight!r:.60}; it has to be a column.")
+            raise ParameterError(f"{source}: catalpa.weight is {weight!r:.60}; it must be a column.")
         codebook = extra.get("codebook")
         if codebook is not None and not isinstance(codebook, str):
-            raise ParameterError(f"{source}: catalpa.codebook is {codebook!r:.60}; it has to be a file name.")
+            raise ParameterError(f"{source}: catalpa.codebook is {codebook!r:.60}; it must be a file name.")
         blocks = extra.get("blocks", [])
         if not isinstance(blocks, list):
-            raise ParameterError(f"{source}: catalpa.blocks is {blocks!r:.60}; it has to be a list of lists.")
+            raise ParameterError(f"{source}: catalpa.blocks is {blocks!r:.60}; it must be a list of lists.")
         missing = [value for value, _ in _levels(schema.get("missingValues", []), f"{source}: missingValues")]
         return cls(
             columns,
@@ -414,8 +414,8 @@ class Recipe:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the recipe: TOML if the name ends in ``.toml``, JSON otherwise."""
-        from catalpa.files import (  # who fits a method writes no files
+        """Save the recipe: as TOML if the name ends in ``.toml``, else as JSON."""
+        from catalpa.files import (  # imported late: not needed to fit
             check_path,
             reraise_as,
             write_atomically,
@@ -434,7 +434,7 @@ class Recipe:
 
 
 def read_recipe(source: Any) -> Recipe:
-    """A recipe from a file, a dict or a recipe.
+    """Read a recipe from a file or a dict; a recipe is returned unchanged.
 
     Examples
     --------
@@ -490,16 +490,16 @@ def _field(entry: object, source: str) -> Field:
     texts |= {f"catalpa.{key}": extra.get(key) for key in ("empty", "other")}
     for key, value in texts.items():
         if value is not None and (not isinstance(value, str) or not value):
-            raise ParameterError(f"{where}: {key} is {value!r:.60}; it has to be text.")
+            raise ParameterError(f"{where}: {key} is {value!r:.60}; it must be text.")
     for key in ("bareNumber", "categoriesOrdered"):
         if not isinstance(entry.get(key, True), bool):
-            raise ParameterError(f"{where}: {key} is {entry[key]!r:.60}; it has to be true or false.")
+            raise ParameterError(f"{where}: {key} is {entry[key]!r:.60}; it must be true or false.")
     decimal, group = entry.get("decimalChar", "."), entry.get("groupChar", "")
     if decimal not in (".", ","):
         raise ParameterError(f"{where}: decimalChar is {decimal!r}; it can be '.' or ','.")
     if not isinstance(group, str) or len(group) > 1 or group == decimal:
         raise ParameterError(
-            f"{where}: groupChar is {group!r}; it has to be one mark, and not the decimal one."
+            f"{where}: groupChar is {group!r}; it must be one character other than the decimal mark."
         )
     return Field(
         name,
@@ -521,39 +521,43 @@ def _field(entry: object, source: str) -> Field:
 
 
 def gap_block(entry: object, where: str) -> GapBlock:
-    """A block that a recipe lists: its columns, or those of each step."""
+    """A block of a recipe, from the list of its columns or of the columns of each step."""
     if isinstance(entry, GapBlock):
         return entry
     if not isinstance(entry, list | tuple) or not entry:
-        raise ParameterError(f"{where} holds {entry!r:.60}; give a list of columns, or of lists of columns.")
+        raise ParameterError(
+            f"{where} contains {entry!r:.60}; give a list of columns, or of lists of columns."
+        )
     steps = [entry] if isinstance(entry[0], str) else entry
     block = GapBlock(tuple(tuple(_names(step, where)) for step in steps))
     if not all(block.steps) or len(set(block.columns)) < len(block.columns):
-        raise ParameterError(f"{where} has a block without columns, or with one twice: {entry!r:.60}.")
+        raise ParameterError(
+            f"{where} has a block without columns, or with a repeated column: {entry!r:.60}."
+        )
     return block
 
 
 def _levels(entries: object, where: str) -> Levels:
     if not isinstance(entries, list | tuple):
-        raise ParameterError(f"{where} is {entries!r:.60}; it has to be a list.")
+        raise ParameterError(f"{where} is {entries!r:.60}; it must be a list.")
     levels = []
     for entry in entries:
         value, label = (
             (entry.get("value"), entry.get("label")) if isinstance(entry, Mapping) else (entry, None)
         )
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ParameterError(f"{where} holds {entry!r:.60}; give texts, numbers, or value and label.")
+            raise ParameterError(f"{where} contains {entry!r:.60}; give texts, numbers, or value and label.")
         if label is not None and not isinstance(label, str):
-            raise ParameterError(f"{where} has the label {label!r:.60}; it has to be text.")
+            raise ParameterError(f"{where} has the label {label!r:.60}; it must be text.")
         levels.append((level_text(value), label))
     values = [value for value, _ in levels]
     if len(set(values)) < len(values):
-        raise ParameterError(f"{where} holds {next(v for v in values if values.count(v) > 1)!r} twice.")
+        raise ParameterError(f"{where} contains {next(v for v in values if values.count(v) > 1)!r} twice.")
     return tuple(levels)
 
 
 def level_text(value: str | float) -> str:
-    """A value of a recipe as text: 1 and 1.0 are "1".
+    """A value of a recipe as text; 1 and 1.0 are both "1".
 
     Examples
     --------
@@ -571,35 +575,37 @@ def _levels_to_json(levels: Levels) -> list[Any]:
 
 def _rows(entries: object, source: str) -> tuple[int, ...]:
     if not isinstance(entries, list) or not all(type(row) is int and row > 0 for row in entries):
-        raise ParameterError(f"{source}: catalpa.skipRows is {entries!r:.60}; it holds line numbers from 1.")
+        raise ParameterError(
+            f"{source}: catalpa.skipRows is {entries!r:.60}; it must be a list of line numbers from 1."
+        )
     return tuple(entries)
 
 
 def _names(entries: object, where: str) -> Sequence[str]:
     if not isinstance(entries, list | tuple) or not all(isinstance(name, str) for name in entries):
-        raise ParameterError(f"{where} is {entries!r:.60}; it has to be a list of texts.")
+        raise ParameterError(f"{where} is {entries!r:.60}; it must be a list of texts.")
     return entries
 
 
 def _object(entry: object, where: str) -> Mapping[str, Any]:
     if not isinstance(entry, Mapping):
-        raise ParameterError(f"{where} is {entry!r:.60}; it has to be an object with names and values.")
+        raise ParameterError(f"{where} is {entry!r:.60}; it must be an object with names and values.")
     return entry
 
 
-def _known_keys(entry: Mapping[str, Any], known: set[str], where: str) -> None:
+def _known_keys(entry: Mapping[str, Any], keys: set[str], where: str) -> None:
     for key in entry:
-        if key not in known:
-            close = get_close_matches(str(key), known, 1)
-            hint = f" Did you mean {close[0]!r}?" if close else f" Known are {', '.join(sorted(known))}."
+        if key not in keys:
+            close = get_close_matches(str(key), keys, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else f" Known keys: {', '.join(sorted(keys))}."
             raise ParameterError(f"{where} has the unknown key {key!r}.{hint}")
 
 
-def _one_of(value: object, known: Sequence[str], where: str) -> None:
-    if value not in known:
-        close = get_close_matches(str(value), known, 1)
+def _one_of(value: object, options: Sequence[str], where: str) -> None:
+    if value not in options:
+        close = get_close_matches(str(value), options, 1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ParameterError(f"{where} is {value!r:.60}; it can be {', '.join(known)}.{hint}")
+        raise ParameterError(f"{where} is {value!r:.60}; it can be {', '.join(options)}.{hint}")
 
 
 def to_toml(document: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Ordered words: which texts are the levels of a scale, and in which order."""
+"""Detect ordered scales: which texts are the levels of a scale, and in which order."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from catalpa.inspection.findings import Judgement, Kind
 
 FEWEST = 3  # levels
 MOST = 40
-UNKNOWN_LEVELS = 0.2  # share of the levels that a vocabulary need not know
+UNKNOWN_LEVELS = 0.2  # largest share of levels that may be missing from a vocabulary
 MOST_WHOLE = 11  # largest whole number of a scale from 1 (or 0)
-SAME_RANGE = 4  # columns of one range, from which it is taken for a scale
-# Answers that have no place in an order.
+SAME_RANGE = 4  # number of columns with the same range from which it counts as a scale
+# Answers that are not part of an order.
 ASIDE = re.compile(
     r"(?:i )?(?:do ?n[o']?t) (?:know|remember|recall|do this)\b.*|dk|not sure|unsure|no (?:opinion|answer|"
     r"response)|prefer not.*|rather not.*|decline.*|refused?|"
@@ -41,7 +41,7 @@ _INFINITE = float("inf")
 
 
 def ordered_words(view: ColumnView) -> Judgement | None:
-    """Levels whose order the words tell: safe."""
+    """Levels whose order follows from their words; applied by default."""
     if view.ordered:
         return _declared_order(view)
     levels, aside = _levels(view)
@@ -64,7 +64,7 @@ def ordered_words(view: ColumnView) -> Judgement | None:
 
 
 def _declared_order(view: ColumnView) -> Judgement | None:
-    """Answers such as "don't know" among ordered categories, which have no place in their order."""
+    """Declared ordered categories without answers such as "don't know"."""
     aside = [value for value in view.values if _is_aside(value)]
     order = [value for value in view.values if value not in aside]
     if not aside or len(order) < FEWEST:
@@ -117,12 +117,12 @@ def whole_number_scales(views: Sequence[ColumnView]) -> list[Judgement]:
 
 
 def _fewest_known(levels: Sequence[str]) -> int:
-    """How many levels have to be read for the order of a column: all but one in five."""
+    """Number of levels that must be recognised to order a column: four in five."""
     return max(FEWEST, len(levels) - int(UNKNOWN_LEVELS * len(levels)))
 
 
 def _levels(view: ColumnView) -> tuple[list[str], list[str]]:
-    """The levels of a column of text, and the answers that have no place in an order."""
+    """The levels of a column of text, and the answers that are not part of an order."""
     if view.form is not Form.TEXT or view.ordered or not FEWEST <= view.different <= MOST + 5:
         return [], []
     aside = [value for value in view.values if _is_aside(value)]
@@ -202,7 +202,7 @@ _RANGES = (
 
 
 def by_numbers(levels: Sequence[str]) -> list[str] | None:
-    """Levels by the numbers and ranges that they say.
+    """Sort levels by the numbers and ranges in their names; None if they have none.
 
     Examples
     --------
@@ -217,14 +217,14 @@ def by_numbers(levels: Sequence[str]) -> list[str] | None:
     read = {level: place for level, place in ranges.items() if place is not None}
     if len(read) < _fewest_known(levels) or len(set(read.values())) < len(read):
         return None
-    # Numbers alone are no words: codes with leading zeros, or months.
+    # Plain numbers may be codes with leading zeros, or months.
     if all(low == high for low, high in read.values()):
         return None
     return sorted(read, key=lambda level: read[level])
 
 
 def _range(level: str) -> tuple[float, float] | None:
-    """The ends of the range that a level names."""
+    """Lower and upper end of the range that a level names."""
     text = level.strip(" '\"").lower()
     text = re.sub(r"(?<=[0-9]),(?=[0-9]{3})", "", text)
     text = _WORDS.sub(" ", _CURRENCY.sub("", text))
@@ -253,7 +253,7 @@ def _amount(digits: str, unit: str | None) -> float:
 
 @cache
 def _vocabularies() -> dict[str, list[dict[str, int]]]:
-    """Every vocabulary as the rank of each of its words."""
+    """The rank of each word in every vocabulary."""
     text = files("catalpa.inspection").joinpath("vocabularies.json").read_text("utf-8")
     lists: dict[str, Any] = json.loads(text)
     return {
@@ -263,7 +263,7 @@ def _vocabularies() -> dict[str, list[dict[str, int]]]:
 
 
 def by_vocabulary(levels: Sequence[str]) -> list[str] | None:
-    """Levels by the first vocabulary that knows all but one in five of them.
+    """Sort levels by the first vocabulary that contains at least four in five of them.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def by_vocabulary(levels: Sequence[str]) -> list[str] | None:
 
 
 def _by_cycle(levels: Sequence[str]) -> list[str] | None:
-    """Months and weekdays, which end where they begin."""
+    """Sort months or weekdays."""
     return _in_vocabulary(levels, "cycles")
 
 
@@ -360,7 +360,7 @@ _NEGATIVE = dict(_OPPOSITES)
 
 
 def by_degrees(levels: Sequence[str]) -> list[str] | None:
-    """Levels that are one word in several degrees, or two opposites with a middle.
+    """Sort levels that are degrees of one word, or two opposites with a neutral middle.
 
     Examples
     --------
@@ -382,7 +382,7 @@ def by_degrees(levels: Sequence[str]) -> list[str] | None:
 
 
 def _degree(level: str) -> tuple[str, int] | None:
-    """The stem of a level and its place: how much of it, or how little."""
+    """The stem of a level and its degree."""
     text = " ".join(re.sub(r"[^\w' äöüß]", " ", plain_quotes(level.lower())).split())
     text = re.sub(r"^(?:yes|ja) (?=\w)", "", text)
     if text in ("no", "nein"):
@@ -404,7 +404,7 @@ def _degree(level: str) -> tuple[str, int] | None:
             sign, tokens[at] = -1, _NEGATIVE[token]
     if degree == _PLAIN_DEGREE and len(tokens) > 4:
         return None
-    # What two opposites share; "support" and "favor" both have "oppose".
+    # The common stem of two opposites; "support" and "favor" share the opposite "oppose".
     stem = " ".join(
         "favor" if token == "support" else re.sub("[ai]bl[ey]$", "abl", token) for token in tokens
     )
@@ -443,7 +443,7 @@ _MORE_THAN = re.compile(
 
 
 def by_heights(levels: Sequence[str]) -> list[str] | None:
-    """Feet and inches.
+    """Sort heights in feet and inches.
 
     Examples
     --------
@@ -468,7 +468,7 @@ def by_heights(levels: Sequence[str]) -> list[str] | None:
 
 
 def by_count(levels: Sequence[str]) -> list[str] | None:
-    """How often something happened, in words.
+    """Sort frequencies in words.
 
     Examples
     --------
@@ -488,11 +488,11 @@ def by_count(levels: Sequence[str]) -> list[str] | None:
     return sorted(places, key=lambda level: places[level])
 
 
-# What may be an order, and is only proposed.
+# Possible orders, which are only proposed.
 
 
 def _by_number_in_front(levels: Sequence[str]) -> list[str] | None:
-    """Answers that their author numbered, which need not mean an order."""
+    """Sort answers that begin with a number."""
     numbers = {level: re.match(r"\s*([0-9]{1,2})\s*[.):-]\s*\D", level) for level in levels}
     if any(number is None for number in numbers.values()):
         return None
@@ -503,7 +503,7 @@ def _by_number_in_front(levels: Sequence[str]) -> list[str] | None:
 
 
 def _by_letters(name: str, levels: Sequence[str]) -> list[str] | None:
-    """Consecutive single letters, of a column that is called a grade or a rating."""
+    """Sort consecutive single letters if the column's name suggests a grade or rating."""
     if not CALLED_GRADE.fullmatch(name.strip()):
         return None
     if all(re.fullmatch(r"[A-Z]", level) for level in levels):

@@ -1,4 +1,4 @@
-"""Columns that go together: missing in the same rows, or with the same word in the same rows."""
+"""Detect columns that are missing in the same rows, or have the same word in the same rows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from catalpa.inspection.columns import ColumnView, Form
 from catalpa.table.gap_blocks import GapBlock
 
-FEWEST = 3  # columns of a block
+FEWEST = 3  # columns per block
 GAPS = (0.015, 0.98)  # share of missing cells
 SAME_GAPS = 0.85  # Jaccard index of the rows in which they are missing
-NESTED = 0.98  # share of the rows that stopped at one step and answered no later one
+NESTED = 0.98  # share of the rows missing at one step that are also missing at the next
 SAME_WORD = 0.95
 TOO_COMMON = ("yes", "no", "ja", "nein", "true", "false", "0", "1", "y", "n")
 LONGEST_WORD = 60
@@ -22,24 +22,24 @@ LONGEST_WORD = 60
 
 @dataclass(frozen=True)
 class ColumnBlock:
-    """Columns that are missing, or hold one word, in nearly the same rows.
+    """Columns that are missing, or have the same word, in nearly the same rows.
 
-    Rows that stop answering early lack ever more columns: these are the ``steps`` of one block.
+    Columns that are lost one after the other as respondents stop answering are the ``steps`` of one block.
     """
 
     columns: tuple[str, ...]
-    share: float  # of the rows; of several steps, that of the last
+    share: float  # of the rows; for several steps, of the last
     word: str | None = None
     steps: tuple[tuple[str, ...], ...] = ()
 
     @property
     def gaps(self) -> GapBlock:
-        """The block as a recipe has it."""
+        """The block for a recipe."""
         return GapBlock(self.steps or (self.columns,))
 
 
 def gap_blocks(views: Sequence[ColumnView]) -> list[ColumnBlock]:
-    """Columns that were skipped together."""
+    """Blocks of columns that were skipped together."""
     low, high = GAPS
     gaps = {view.name: view.gaps for view in views if low <= view.missing / max(view.rows, 1) <= high}
     places = {view.name: view.position for view in views}
@@ -63,13 +63,13 @@ def _block_of(chain: Sequence[Sequence[str]], share: float) -> ColumnBlock:
 
 
 def _nested(fewer: NDArray[np.bool_], more: NDArray[np.bool_]) -> bool:
-    """Whether rows that stopped answering at one step did not go on at a later one."""
+    """True if nearly all rows missing in ``fewer`` are also missing in ``more``."""
     stopped = int(fewer.sum())
     return bool(int(more.sum()) > stopped and int((fewer & more).sum()) >= NESTED * stopped)
 
 
 def same_words(views: Sequence[ColumnView]) -> list[ColumnBlock]:
-    """Columns that hold the same word in the same rows."""
+    """Columns that have the same word in the same rows."""
     rows: dict[str, dict[str, NDArray[np.bool_]]] = {}
     for view in views:
         if view.form is not Form.TEXT or view.different > 20:
@@ -86,7 +86,7 @@ def same_words(views: Sequence[ColumnView]) -> list[ColumnBlock]:
 
 
 def _alike(rows: dict[str, NDArray[np.bool_]], least: float) -> list[list[str]]:
-    """Groups of columns whose rows are nearly those of the first column of the group."""
+    """Group columns whose rows are nearly the same as those of the first column of the group."""
     left, groups = dict(rows), []
     while len(left) >= FEWEST:
         vocabulary = next(iter(left.values()))

@@ -1,4 +1,4 @@
-"""Survey weights: columns that say how much a row counts."""
+"""Detect columns of survey weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from catalpa.inspection.columns import ColumnView
 from catalpa.inspection.findings import Judgement, Kind
 
-# Names that surveys use for nothing else.
+# Names that surveys use for weights only.
 SURE = re.compile(
     r"fnlwgt|(?:final|sample|sampling|survey|design|person|case|post.?strat\w*|pop\w*|gewichtungs?)[ _.-]?"
     r"(?:weight|wgt|wt|gewicht|faktor)s?|wtss\w*|[pd]spwght|pspwght|dweight|pweight|anweight|pweight|"
@@ -23,7 +23,7 @@ FRACTIONS = 0.5  # share of the weights that are not whole
 
 
 def weight(view: ColumnView) -> Judgement | None:
-    """Numbers that are called a weight, around 1 where the name alone could be of a body or a car."""
+    """Weights by name; for ambiguous names, such as that of a body weight, only if the mean is around 1."""
     if view.numbers is None or view.different < 3:
         return None
     mean = float((view.numbers * view.counts).sum() / view.present)

@@ -49,13 +49,13 @@ def label_codes(values: ArrayLike, name: str) -> tuple[Codes, int]:
 def paired_codes(target: ArrayLike, labels: ArrayLike) -> tuple[Codes, Codes]:
     """Codes of the true classes and of the clusters, with a check that both have the same number of rows."""
     target_codes, _ = label_codes(target, "target")
-    found_codes, _ = label_codes(labels, "labels")
-    if target_codes.size != found_codes.size:
+    cluster_codes, _ = label_codes(labels, "labels")
+    if target_codes.size != cluster_codes.size:
         raise ParameterError(
-            f"target has {target_codes.size} rows and labels has {found_codes.size}. "
+            f"target has {target_codes.size} rows and labels has {cluster_codes.size}. "
             "Both must describe the same rows in the same order."
         )
-    return target_codes, found_codes
+    return target_codes, cluster_codes
 
 
 def pair_counts(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from catalpa.errors import ParameterError
 from catalpa.metrics.codes import Codes, as_numbers, column_codes, label_codes, pair_counts
 
 Floats: TypeAlias = NDArray[np.float64]
-# Rows whose (rows, clusters) matches are held at once.
+# Size of the (rows, clusters) array of matches per chunk of rows.
 _CHUNK_CELLS = 1 << 20
 
 
@@ -58,16 +58,16 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
     >>> compactness([["red", "S"], ["red", "L"], ["blue", "L"], ["blue", "L"]], [0, 0, 1, 1])
     0.25
     """
-    clusters, n_found, columns, _ = _read(frame, labels, None)
-    k = n_found if n_clusters is None else _integer(n_clusters, "n_clusters")
+    clusters, n_labels, columns, _ = _read(frame, labels, None)
+    k = n_labels if n_clusters is None else _integer(n_clusters, "n_clusters")
     # An average over fewer clusters than there are could exceed 1.
-    if k < n_found:
+    if k < n_labels:
         raise ParameterError(
-            f"n_clusters={n_clusters}, but labels contains {n_found} different clusters. "
+            f"n_clusters={n_clusters}, but labels contains {n_labels} different clusters. "
             "Pass the number of clusters that was requested, or leave n_clusters out."
         )
     entropies = [
-        _entropies(pair_counts(clusters, codes, (n_found, n_categories))).sum() / np.log(n_categories)
+        _entropies(pair_counts(clusters, codes, (n_labels, n_categories))).sum() / np.log(n_categories)
         for codes, n_categories in columns
         # A constant column has log(1) = 0: it adds nothing but counts in the mean below.
         if n_categories > 1
@@ -152,13 +152,13 @@ class _Table(NamedTuple):
     """A table whose rows are compared."""
 
     clusters: Codes
-    found: int  # number of clusters
+    found: int  # number of distinct labels
     columns: list[tuple[Codes, int]]  # with the number of categories
     numbers: Floats  # (n, numeric), on [0, 1]
 
 
 def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Table:
-    clusters, n_found = label_codes(labels, "labels")
+    clusters, n_labels = label_codes(labels, "labels")
     beside = np.zeros((clusters.size, 0)) if numbers is None else as_numbers(numbers, "numbers")
     if beside.ndim != 2 or len(beside) != clusters.size:
         raise ParameterError(
@@ -173,7 +173,7 @@ def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Table:
             f"The table has {n_rows} rows and labels has {clusters.size}. "
             "Both must describe the same rows in the same order."
         )
-    return _Table(clusters, n_found, columns, _over_range(beside))
+    return _Table(clusters, n_labels, columns, _over_range(beside))
 
 
 def _entropies(counts: NDArray[np.int64]) -> Floats:
@@ -219,19 +219,19 @@ def _silhouettes(table: _Table, rows: NDArray[np.int64]) -> Floats:
             "The silhouette compares clusters with each other, but labels contains only one. "
             "Pass labels with two or more clusters."
         )
-    clusters, n_found = table.clusters, table.found
-    sizes = np.bincount(clusters, minlength=n_found)
-    counts = [pair_counts(clusters, codes, (n_found, n_categories)) for codes, n_categories in table.columns]
+    clusters, n_labels = table.clusters, table.found
+    sizes = np.bincount(clusters, minlength=n_labels)
+    counts = [pair_counts(clusters, codes, (n_labels, n_categories)) for codes, n_categories in table.columns]
     values = np.empty(rows.size)
-    step = max(1, _CHUNK_CELLS // n_found)
+    step = max(1, _CHUNK_CELLS // n_labels)
     for start in range(0, rows.size, step):
         chunk = rows[start : start + step]
-        matches = np.zeros((chunk.size, n_found), dtype=np.int64)
+        matches = np.zeros((chunk.size, n_labels), dtype=np.int64)
         for by_category, (codes, _) in zip(counts, table.columns, strict=True):
             matches += by_category.T[codes[chunk]]
         differences = (sizes * len(table.columns) - matches).astype(np.float64)
         for column in table.numbers.T:
-            differences += _summed_distances(column, clusters, n_found, chunk)
+            differences += _summed_distances(column, clusters, n_labels, chunk)
         values[start : start + step] = _from_differences(differences, clusters[chunk], sizes)
     return values
 

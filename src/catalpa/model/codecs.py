@@ -69,7 +69,7 @@ def array_to_json(array: NDArray[Any]) -> dict[str, Any]:
     """
     if array.dtype.name not in DTYPES:
         raise ModelFileError(
-            f"A model file cannot hold an array of {array.dtype}; it takes {', '.join(DTYPES)}."
+            f"A model file cannot store an array of {array.dtype}; supported are {', '.join(DTYPES)}."
         )
     values = array.tolist()
     if array.dtype.kind == "f" and not np.isfinite(array).all():  # rare, and slow for large tables

@@ -97,7 +97,7 @@ def _scalar(value: object, field: str) -> str:
         return float.__repr__(value)  # the shortest digits that restore the same bits
     raise ModelFileError(
         f"Field {field!r} of the model is {value!r} ({type(value).__name__}), which a model file "
-        "cannot hold. It takes text, booleans, whole and finite numbers, None, and lists and "
+        "cannot store. Supported are text, booleans, integers, finite floats, None, and lists and "
         "dictionaries of them."
     )
 

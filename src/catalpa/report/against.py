@@ -1,4 +1,4 @@
-"""Cross-tabulations of clusters with columns that were not clustered, wherever the rows are."""
+"""Cross-tabulations of clusters with columns that were not clustered, for tables of any kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def against_columns(against: Any, X: Any) -> list[Any]:
     if isinstance(against, list | tuple) and all(isinstance(one, str) for one in against):
         names = getattr(X, "columns", None)
         columns = list(getattr(X, "column_names", names if names is not None else ()))
-        # A label for each row is a list of texts too.
+        # A list of strings may also have one label per row.
         if set(against) <= set(columns) or len(against) != len(X):
             return [_named(column_given(X, name, "against"), name) for name in against]
     return [column_given(X, against, "against")]
@@ -84,7 +84,7 @@ def crossed_elsewhere(model: Clusterer, table: TableElsewhere, names: Sequence[s
 
 @dataclass(frozen=True, eq=False)
 class CrossSums:
-    """Sums over rows by cluster and category of some columns; exact, so that those of parts add so."""
+    """Exact sums over rows by cluster and category of some columns; sums of partitions can be added."""
 
     counts: tuple[IntArray, ...]  # per categorical column (k, categories) int64, in units of weight
     seen: IntArray  # (k, numeric) int64
@@ -105,7 +105,7 @@ class CrossSums:
         numeric = [column.name for column in schema.numeric]
         if name not in numeric:
             raise ParameterError(
-                f"Column {name!r} holds lists or dates: these cannot be cross-tabulated with clusters."
+                f"Column {name!r} contains lists or dates, which cannot be cross-tabulated with clusters."
             )
         at = numeric.index(name)
         seen, middle = self.seen[:, at].astype(np.float64), _middle(schema)[at]
@@ -119,7 +119,7 @@ class CrossSums:
 
 
 def cross_part(part: Any, model: Clusterer, weight: WeightColumn | None, schema: Schema) -> CrossSums:
-    """Sums over the rows of a partition; runs where the rows are."""
+    """Sums over the rows of a partition; runs on the workers."""
     of_part, k = label_part(part, model, weight), int(model.n_clusters_)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenCategoryWarning)
@@ -149,11 +149,11 @@ def _middle(schema: Schema) -> FloatArray:
 def crossed(
     labels: IntArray, k: int, values: Any, *, weights: FloatArray | None = None, name: str | None = None
 ) -> dict[str, Any]:
-    """Cross the clusters of rows with a column that was kept out, as plain values.
+    """Cross-tabulate clusters with a column that was not clustered, as plain values.
 
-    Categories give a table of counts with the adjusted Rand index and Cramer's V (less what chance gives);
-    numbers give their mean in every cluster and the part of their variance that lies between clusters. What
-    is missing is a category of its own, or no number. A column has its own name if none is given.
+    Categories give a contingency table with the adjusted Rand index and bias-corrected Cramer's V; numbers
+    give their mean in every cluster and the share of their variance between clusters. A missing category is a
+    category of its own; missing numbers are ignored.
     """
     called = str(name or getattr(values, "name", None) or "the column kept out")
     schema, block = encoded_column(values, called, len(labels))
@@ -165,7 +165,7 @@ def crossed(
 
 
 def encoded_column(values: Any, name: str, rows: int) -> tuple[Schema, Block]:
-    """A column by itself, with one value per row, and its cells as codes or numbers."""
+    """Encode a single column with one value per row, as codes or numbers."""
     frame = frame_in("pandas", {name: one_per_row(values, "against", rows)})
     schema = infer(frame)
     return schema, encode(frame, schema).rows.blocks[0]
@@ -185,7 +185,7 @@ def _of_categories(called: str, texts: Sequence[str], table: Crosstab) -> dict[s
 def _of_numbers(
     called: str, means: list[float | None], overall: float | None, around: float, between: float
 ) -> dict[str, Any]:
-    """Mean of a number in each cluster, None if there is none; eta squared as ``explained``."""
+    """Mean of a number in each cluster (None without numbers), and eta squared as ``explained``."""
     return {
         "column": called,
         "kind": "numbers",

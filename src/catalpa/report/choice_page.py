@@ -118,7 +118,7 @@ class Stage(NamedTuple):
 def alluvial(cross_tables: Sequence[Crosstab]) -> dict[str, Any]:
     """The diagram as plain values: clusters as boxes, and moving rows as ribbons.
 
-    A cluster keeps the colour of the one that most of its rows come from; the new one gets a new colour.
+    A cluster inherits the colour of the cluster that most of its rows come from, or gets a new one.
     """
     rows = max(float(cross_tables[0].counts.sum()), 1.0)
     most = max(max(cross_table.counts.shape) for cross_table in cross_tables)

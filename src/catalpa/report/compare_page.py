@@ -72,17 +72,17 @@ def compare(
 ) -> Comparison:
     """Compare two clusterings of the same rows.
 
-    Clusters are matched one to one so that most rows stay; the rest has moved, and where the table is given
-    the page says how those who moved differ from those who stayed.
+    Clusters are matched one to one so that most rows stay. If the table is given, the page also reports how
+    rows that moved differ from those that stayed.
 
     Parameters
     ----------
     first, second : fitted estimator, name of a column, or a label for every row
     X : table
-        The rows, of any kind that ``fit`` takes; may be left out when both are labels.
+        The rows, of any kind that ``fit`` takes; not needed if both are labels.
     sample_weight : str or array-like (n,), optional
     names : pair of str, optional
-        What the two clusterings are called on the page, such as ``("May", "June")``.
+        Names of the two clusterings on the page, such as ``("May", "June")``.
     title : str
         Heading of the page.
 
@@ -98,7 +98,7 @@ def compare(
     """
     recipes = [fitted_of(one).recipe for one in (first, second) if isinstance(one, Clusterer)]
     table = None if X is None else table_for_rows(X, sample_weight)
-    # Rows that moved are described as the first model with a recipe reads them.
+    # Rows that moved are described after the recipe of the first model that has one.
     recipe = next((one for one in recipes if one is not None), None)
     if isinstance(table, TableElsewhere):
         return _compare_elsewhere(first, second, table, recipe, _called(first, second, names), title)
@@ -198,7 +198,7 @@ def _made_by(model: Any) -> dict[str, Any]:
 
 
 def _without(X: Any, names: list[str]) -> Any:
-    """The table without the columns that hold a clustering."""
+    """The table without columns of clusterings."""
     if not names:
         return X
     table = open_table(X)

@@ -35,13 +35,13 @@ class Side:
     """One clustering of the rows of a table elsewhere: by a model, or in a column of labels."""
 
     model: Clusterer | None
-    column: Schema | None  # of the one column with the labels
+    column: Schema | None  # schema of the column with the labels
 
     @staticmethod
     def of(clustering: Any, source: Source, name: str) -> Side:
-        """The clustering that was given: a fitted model, or the name of a column."""
+        """A side from a fitted model or the name of a column."""
         if isinstance(clustering, Clusterer):
-            inputs_of(clustering, source)  # a table without its columns is refused here
+            inputs_of(clustering, source)  # raises an error if columns are absent
             return Side(traveller(clustering), None)
         if not isinstance(clustering, str):
             raise ParameterError(
@@ -70,7 +70,7 @@ class Side:
         return [] if self.column is None else list(category_names(self.column.categorical[0].categories))
 
     def labels(self, part: Any) -> IntArray:  # (n,) int64
-        """The cluster of every row of a part."""
+        """The cluster of every row of a partition."""
         if self.model is not None:
             return label_part(part, self.model, None).labels.astype(np.int64)
         assert self.column is not None
@@ -79,13 +79,13 @@ class Side:
 
 
 def crosstab_elsewhere(sides: tuple[Side, Side], table: TableElsewhere) -> Crosstab:
-    """The rows of a table elsewhere by their clusters in two clusterings."""
+    """Cross-tabulate two clusterings of a table elsewhere."""
     counts: IntArray = table.source.total(cross_sides, sides, table.weight)
     return Crosstab(counts / _per_weight(table))
 
 
 def cross_sides(part: Any, sides: tuple[Side, Side], weight: WeightColumn | None) -> IntArray:
-    """Units of weight of the rows of a part in each pair of clusters; runs where the rows are."""
+    """Weight, in units, of the rows of a partition in each pair of clusters; runs on the workers."""
     first, second = (side.labels(part) for side in sides)
     units = None if weight is None else weight.units(open_table(part))
     k = sides[1].k
@@ -112,7 +112,7 @@ def differences(
     least_rows: int,
     preparation: Preparation | None = None,
 ) -> list[str | None]:
-    """How the rows of one pair of clusters differ from those of another, in words, for every flow."""
+    """For every flow, a sentence about how its rows differ from those of the pair that stayed."""
     if not flows:
         return []
     source = table.source
@@ -151,7 +151,7 @@ def sum_pairs(
     pairs: Sequence[Pair],
     preparation: Preparation | None,
 ) -> PairSums | None:
-    """What the rows of a part add to the sums of pairs of clusters; runs where the rows are."""
+    """Sums over the rows of a partition for pairs of clusters; runs on the workers."""
     table, k = open_table(part), sides[1].k
     first, second = (side.labels(table) for side in sides)
     place = np.full(sides[0].k * k, -1, dtype=np.int64)

@@ -33,15 +33,15 @@ OF_WEIGHTS = " Weights enter with their effective number of rows (Kish)."
 def crossings(view: View, X: Any, against: Any) -> list[dict[str, Any]]:
     """Cross-tabulation of every column of ``against`` with the clusters, as plain values.
 
-    Beside the values of ``crossed`` there are ``sizes`` and ``shares`` of categories in each cluster,
-    ``overall`` shares, ``residuals``, and ``marks``: 1 for more than expected, -1 for fewer, 0 for no
-    difference; for numbers ``sds``, ``rows`` and ``marks`` of the means.
+    In addition to the values of ``crossed``, there are ``sizes`` and ``shares`` of categories in each
+    cluster, ``overall`` shares, ``residuals``, and ``marks``: 1 for more than expected, -1 for fewer, 0 for
+    no significant difference; for numbers ``sds``, ``rows`` and ``marks`` of the means.
     """
     return [_crossing(view, X, column) for column in _each(against)]
 
 
 def _each(against: Any) -> Sequence[Any]:
-    """One column or several; a list of names is several."""
+    """A list of columns; a list of names is several columns."""
     if against is None:
         return []
     if isinstance(against, str):
@@ -87,8 +87,8 @@ def _rows_per_weight(weights: FloatArray) -> float:
 def adjusted_residuals(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Adjusted standardised residuals of a table of counts, and the expected counts.
 
-    Under independence a residual is about standard normal; it is 0 if its row or column is empty, or holds
-    all rows.
+    Under independence a residual is approximately standard normal; it is 0 if its row or column is empty or
+    contains all rows.
 
     Examples
     --------

@@ -43,8 +43,8 @@ class Document:
         jinja2 = _jinja()
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("catalpa.report", "page"),
-            # Names come from the user's table: all are escaped. A name that the summary lacks is an error,
-            # not a blank.
+            # Names come from the user's table, so everything is escaped. An undefined name is an error, not
+            # blank.
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             keep_trailing_newline=True,
@@ -65,7 +65,7 @@ class Document:
         return str(page)
 
     def _short(self, name: str) -> str:
-        """A name as the page shows it; its title, if the summary has one."""
+        """The name to display: the title if the summary has one, shortened."""
         return shortened(self.summary.get("titles", {}).get(name, name), NAME_WIDTH)
 
     def to_json(self) -> str:
@@ -74,7 +74,7 @@ class Document:
         return json.dumps(self.summary, ensure_ascii=False, allow_nan=False, indent=2)
 
     def save(self, path: str | Path) -> None:
-        """Write the page, or the summary where the name ends in ``.json``."""
+        """Save the page, or the summary if the name ends in ``.json``."""
         check_path(path)
         target = Path(path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.html
@@ -82,7 +82,7 @@ class Document:
             write_atomically(target, text.encode("utf-8", "replace"))  # half a surrogate pair
 
     def _repr_html_(self) -> str:
-        # In an iframe, so that the styles of the notebook and the page do not mix.
+        # An iframe keeps the styles of the notebook and the page apart.
         frame = 'style="width: 100%; height: 720px; border: 1px solid #8884; border-radius: 8px"'
         return f'<iframe {frame} title="Catalpa report" srcdoc="{escape(self.html)}"></iframe>'
 
@@ -95,7 +95,7 @@ def chip_class(cluster: int) -> str:
 
 def needs_packages() -> None:
     """Raise an error if packages are missing, or if vl-convert would run out of address space."""
-    # Called before the work, so that missing packages are reported at once.
+    # Called first, so that missing packages are reported before the work.
     needs_altair()
     _jinja()
     needs_vl_convert()

@@ -28,9 +28,9 @@ MIN_CHANGE = (
 MIN_SHIFT = 0.2  # standard deviations of the fit: a small effect by Cohen's convention
 EXPECTED = 5.0  # rows; categories with a smaller expected count are pooled, as the chi-square test requires
 NEW = "(new)"  # all categories not seen at fit together
-ROUNDING = 1e-12  # a change of exactly the threshold counts, whatever its last bits
+ROUNDING = 1e-12  # a change of exactly the threshold counts despite rounding errors
 
-# What `to_frame` has of each cluster and column, in this order.
+# Columns of `to_frame` for each cluster and column, in this order.
 MEASURES = (
     *("cluster", "column", "kind", "changed", "p_value", "distance", "share_at_fit", "share", "unseen"),
     *("missing_at_fit", "missing", "mean_at_fit", "mean", "sd_at_fit", "sd", "shift"),
@@ -109,7 +109,7 @@ class Drift(Document):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When a difference counts as a change."""
+    """Thresholds from which a difference counts as a change."""
 
     alpha: float
     min_change: float
@@ -223,7 +223,7 @@ def _line(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_table(record: dict[str, Any], table: NewTable) -> dict[str, Any]:
-    """A column's record with what only its cells tell."""
+    """Add to a column's record what cannot be computed from counts: new categories and problems."""
     source, cells = record.pop("source"), table.counts.rows
     problem = table.problems.get(source)
     extra: dict[str, Any] = {"absent": source in table.absent, "problem": problem}
@@ -279,7 +279,7 @@ class _Comparison:
         return result
 
     def items(self, table: NewTable) -> list[dict[str, Any]]:
-        """Columns of lists with items not seen at fit: no column of the fit stands for these."""
+        """Columns of lists with items not seen at fit, which have no derived column."""
         records = []
         for column, cells in table.items.items():
             before, after = self.fitted.rows, table.counts.rows
@@ -345,7 +345,7 @@ class _Comparison:
     def _numbers(self, then: TableCounts, now: TableCounts, tests: int) -> Iterable[list[dict[str, Any]]]:
         scaling, middle = self.fitted.schema.scaling, mean_at_fit(self.fitted)
         total = self.then.as_one_cluster
-        deviation = np.sqrt(_moments(total)[1][0])  # (numeric,); every shift is told in these
+        deviation = np.sqrt(_moments(total)[1][0])  # (numeric,); unit of all shifts
         values = []
         for counts in (then, now):
             means, variances = _moments(counts)
@@ -381,7 +381,7 @@ class _Comparison:
         """Change of the mean and of the missing values of one number; arrays have (fit, now)."""
         moved = float(means[1] - means[0])
         shift = moved / deviation if deviation > 0 else float(np.sign(moved))
-        if not seen.all():  # the mean of no number
+        if not seen.all():  # mean of no numbers
             shift, moved = 0.0, 0.0
         p_shift = min(t_test(seen, means, variances) * tests, 1.0)
         there = np.minimum(seen, sizes)
@@ -401,7 +401,7 @@ class _Comparison:
         }
 
     def _changed(self, tests: Iterable[tuple[float, float, float]]) -> bool:
-        """Whether one of some tests, given as (corrected p-value, size, smallest size), reports a change."""
+        """True if any of the tests, (corrected p-value, size, smallest size), reports a change."""
         return any(
             p_value < self.thresholds.alpha and size >= least - ROUNDING for p_value, size, least in tests
         )
@@ -441,8 +441,8 @@ def chi_square(counts: FloatArray) -> float:
 def t_test(rows: FloatArray, means: FloatArray, variances: FloatArray) -> float:
     """Two-sided p-value of Student's t test from the sizes, means and variances (over n) of two samples.
 
-    The variance is pooled: without a change both samples have the same, and a handful of equal new numbers
-    says little about theirs.
+    The variance is pooled, because without a change both are equal, and a few equal new numbers are a poor
+    estimate.
 
     Examples
     --------

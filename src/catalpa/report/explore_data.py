@@ -1,4 +1,4 @@
-"""What an explorer page computes with: coded columns, and clusters at several numbers."""
+"""Data of an explorer page: coded columns, and partitions into several numbers of clusters."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Column, ColumnKind, Schema
 
 MOST_ROWS = 50_000  # rows in the page; of larger tables a random sample
-MOST_CATEGORIES = 60  # of one column; the rarer ones are counted together
+MOST_CATEGORIES = 60  # per column; rarer ones are combined
 BINS = 6  # of a column of numbers, each with about as many rows
 OTHER, NEW = "(other)", "(not seen at fit)"
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """A column of the table as the page counts it."""
+    """A column of the table as codes for the page."""
 
     name: str
     kind: str  # "words" or "numbers"
     categories: tuple[str, ...]
     codes: IntArray  # (n,); places in ``categories``
-    clustered: bool = True  # False for a column that took no part
+    clustered: bool = True  # False for a column that was not clustered
 
     def record(self) -> dict[str, Any]:
         """The column without its codes, as plain values."""
@@ -50,12 +50,12 @@ class CodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """One way to divide the rows into clusters."""
+    """A partition of the rows into clusters."""
 
     labels: IntArray  # (n,)
     names: tuple[str | None, ...]  # (k,)
-    strands: tuple[int, ...]  # (k,); clusters of different numbers that continue each other share one
-    suggested: tuple[str | None, ...] = ()  # (k,); names by what is typical
+    strands: tuple[int, ...]  # (k,); matched clusters of different partitions have the same strand
+    suggested: tuple[str | None, ...] = ()  # (k,); names suggested from reasons
 
     @property
     def k(self) -> int:
@@ -63,7 +63,7 @@ class Partition:
 
 
 def coded_columns(X: Any, schema: Schema, extra: Any = None) -> list[CodedColumn]:
-    """Every column of a table as categories with names, numbers in ranges.
+    """Encode every column of a table as named categories; numbers are cut into ranges.
 
     ``extra`` maps the names of columns that were not clustered to their values.
     """
@@ -87,7 +87,7 @@ def coded_columns(X: Any, schema: Schema, extra: Any = None) -> list[CodedColumn
 
 
 def _coded_words(column: Column, codes: IntArray) -> CodedColumn:
-    """A column of categories, those of many rows first; categories beyond the most frequent together."""
+    """A column of categories, most frequent first; rare categories are combined."""
     names = list(category_names(column.categories))
     counts = np.bincount(np.minimum(codes, column.size), minlength=column.size + 1)
     order = [code for code in reading_order(column, counts[: column.size]) if counts[code]]
@@ -97,7 +97,7 @@ def _coded_words(column: Column, codes: IntArray) -> CodedColumn:
 def _cut_to_most(
     name: str, order: Sequence[int], names: Sequence[str], codes: IntArray, counts: IntArray
 ) -> CodedColumn:
-    """The column with its categories in this order; the rest, and cells without a category, come last."""
+    """The column with its categories in this order; other categories and missing cells come last."""
     top = list(order)
     if len(top) > MOST_CATEGORIES:
         common = set(sorted(top, key=lambda code: -int(counts[code]))[: MOST_CATEGORIES - 1])
@@ -115,7 +115,7 @@ def _cut_to_most(
 
 
 def _coded_numbers(name: str, values: FloatArray) -> CodedColumn:
-    """A column of numbers in ranges that hold about as many rows each."""
+    """A column of numbers, cut into ranges with about equally many rows."""
     texts, borders = range_names(equal_parts(values, BINS))
     codes = np.searchsorted(np.asarray(borders), values, side="right")
     missing = ~np.isfinite(values)
@@ -126,7 +126,7 @@ def _coded_numbers(name: str, values: FloatArray) -> CodedColumn:
 
 
 def _coded_extra(name: str, values: Any) -> CodedColumn:
-    """A column that took no part in the clustering, as categories or ranges."""
+    """A column that was not clustered, as categories or ranges."""
     listed = nw.from_native(values, series_only=True, pass_through=True)
     cells = listed.to_list() if isinstance(listed, nw.Series) else list(values)
     absent = np.array([cell is None or cell != cell for cell in cells], dtype=bool)
@@ -144,13 +144,13 @@ def _coded_extra(name: str, values: Any) -> CodedColumn:
 
 
 def coarser(model: Clusterer) -> list[Clusterer]:
-    """The levels of a model's merge tree from two clusters on; none for a method without one."""
+    """The model cut to every smaller number of clusters from 2; empty for methods without a merge tree."""
     cut = getattr(model, "cut", None)
     return [] if cut is None else [cut(k) for k in range(2, int(model.n_clusters_))]
 
 
 def partitions(view: View, X: Any, others: Sequence[Clusterer]) -> list[Partition]:
-    """The clusters of the model and of the other models, by their number, fewest first."""
+    """The partitions of the model and of the other models, by increasing number of clusters."""
     models = [view.model, *others]
     by_k: dict[int, tuple[IntArray, tuple[str | None, ...]]] = {}
     suggested = {}
@@ -158,12 +158,12 @@ def partitions(view: View, X: Any, others: Sequence[Clusterer]) -> list[Partitio
         fitted = fitted_of(model)
         if fitted.schema.names != view.schema.names:
             raise ParameterError(
-                f"The models of an explorer need the same columns, and one has {fitted.schema.names} beside "
-                f"{view.schema.names}."
+                f"The models of an explorer need the same columns, but one has {fitted.schema.names} instead "
+                f"of {view.schema.names}."
             )
         k = int(model.n_clusters_)
         if k in by_k:
-            continue  # the model itself comes first
+            continue  # the model itself takes precedence
         of_model = view.labels if model is view.model else None
         labels = np.asarray(model._nearest(X)) if of_model is None else of_model
         by_k[k] = labels, tuple(fitted.names.get(cluster) for cluster in range(k))
@@ -176,7 +176,7 @@ def partitions(view: View, X: Any, others: Sequence[Clusterer]) -> list[Partitio
 
 
 def _strands(ordered: Sequence[tuple[IntArray, tuple[str | None, ...]]], view: View) -> list[tuple[int, ...]]:
-    """For every cluster the strand it belongs to; those of the model are its own clusters."""
+    """The strand of every cluster in every partition, numbered by the clusters of the model."""
     at = next(place for place, (_, names) in enumerate(ordered) if len(names) == view.k)
     strands: list[tuple[int, ...]] = [()] * len(ordered)
     strands[at] = tuple(range(view.k))
@@ -192,7 +192,7 @@ def _continued(
     strands: tuple[int, ...],
     new: tuple[IntArray, tuple[str | None, ...]],
 ) -> tuple[int, ...]:
-    """Strands of clusters by the clusters with which they share most rows; others begin a new strand."""
+    """Strands of new clusters, inherited from their matched known clusters; others begin a new strand."""
     (labels, names), (new_labels, new_names) = known, new
     counts = crosstab(labels, new_labels, (len(names), len(new_names)))
     inherited = {target: strands[source] for source, target in counts.partners.items()}

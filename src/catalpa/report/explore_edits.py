@@ -1,4 +1,4 @@
-"""What a reader of an explorer changed: names, merges and splits, applied to a model."""
+"""Edits of an explorer page: names, merges and splits, and their application to a model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Edits:
     splits : tuple of int
         Clusters that were split, one after another.
     merges : tuple of tuple of int
-        Clusters that are one, by their numbers among the shown ones.
+        Groups of merged clusters, by their numbers on the page.
     names : mapping of int to str
         Names by the number of a shown cluster; a merged cluster has the number of one of its parts. None
         keeps the names of the model.
@@ -43,7 +43,7 @@ class Edits:
 
     @classmethod
     def of(cls, document: Any) -> Edits:
-        """Edits as a page or its file has them; an error says what is wrong with others."""
+        """Edits from the JSON of a page; raises an error if they are invalid."""
         if not isinstance(document, Mapping) or not _is_number(document.get("n_clusters")):
             raise ParameterError("The edits have no n_clusters: a page of catalpa explore saves them.")
         shown = document["n_clusters"]
@@ -83,7 +83,7 @@ class Edits:
     def number_to_fit(self, *, has_levels: bool) -> int:
         """The number of clusters to fit before the edits are applied.
 
-        Shown levels of a merge tree come from the model's own fit; other numbers from a fit of their own.
+        Levels of a merge tree come from the fit of the model; other numbers need a separate fit.
         """
         is_level = self.n_clusters == self.model_clusters or (
             has_levels and self.n_clusters < self.model_clusters
@@ -91,9 +91,9 @@ class Edits:
         return self.fitted_clusters if is_level else self.n_clusters
 
     def split(self, model: Any, X: Any, sample_weight: Any = None) -> Any:
-        """The model with the clusters split that were split on the page."""
+        """The model after the splits of the page."""
         if self.n_clusters > self.model_clusters:
-            return model  # shown was a fit of its own
+            return model  # the page showed a separate fit
         for cluster in self.splits:
             if not hasattr(model, "split"):
                 raise ParameterError("Only clusters of Grove can be split.")
@@ -101,12 +101,12 @@ class Edits:
         return model
 
     def apply(self, model: Any) -> Clusterer:
-        """The model with the number of clusters, the merges and the names of the page."""
+        """Apply the number of clusters, the merges and the names of the page to the model."""
         k = int(model.n_clusters_)
         if self.n_clusters != k:
             if not hasattr(model, "cut") or k != self.model_clusters or self.n_clusters > k:
                 raise ParameterError(
-                    f"The edits are of {self.n_clusters} clusters, and the model has {k}. "
+                    f"The edits are for {self.n_clusters} clusters, but the model has {k}. "
                     f"Fit it with -k {self.n_clusters}, or save the edits of {k} clusters."
                 )
             model = model.cut(self.n_clusters)

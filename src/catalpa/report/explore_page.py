@@ -1,4 +1,4 @@
-"""The explorer: a page on which a reader filters, merges, names, compares and crosses clusters."""
+"""The explorer: a page to filter, merge, name, compare and cross-tabulate clusters."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ from catalpa.report.rows import separate_extra_columns
 from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS, FloatArray, IntArray
 
 UNKNOWN = "(a new value)"
-NO_GROUPS = ("id", "text", "constant", "weight")  # roles of columns that say nothing about groups
+NO_GROUPS = ("id", "text", "constant", "weight")  # roles of columns that are not informative about groups
 MOST_COSTS = 200_000  # table entries in a page
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explorer(Document):
-    """A page to explore clusters on: everything it computes with is in the file."""
+    """A page to explore clusters; the file contains all data that it needs."""
 
     template = "explore.html.jinja"
-    is_served: bool = False  # whether a server answers the page
+    is_served: bool = False  # True if a server responds to the page
     models: Mapping[int, Clusterer] = field(default_factory=dict)  # by their number of clusters
 
     def _content(self) -> Mapping[str, Any]:
         return {"data": script_json(self.summary), "is_served": self.is_served}
 
     def served(self) -> Explorer:
-        """The page as a server hands it out: it can ask for other columns and numbers of clusters."""
+        """The page for use with a server, from which it requests other columns and numbers of clusters."""
         return replace(self, is_served=True)
 
     def widget(self) -> Any:
@@ -73,7 +73,7 @@ class Explorer(Document):
         return explore_widget(self)
 
     def edited_model(self, edits: Mapping[str, Any] | str | Path) -> Clusterer:
-        """The model with the number of clusters, the names and the merges that a reader chose.
+        """The model with the number of clusters, names and merges chosen on the page.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Explorer(Document):
         Returns
         -------
         Clusterer
-            A new fitted model, of which ``predict``, SQL, ONNX and reports repeat the edits.
+            A new fitted model whose ``predict``, SQL, ONNX and reports include the edits.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class Explorer(Document):
         read = Edits.read(edits) if isinstance(edits, str | Path) else Edits.of(edits)
         if read.n_clusters not in self.models:
             raise ParameterError(
-                f"The edits are of {read.n_clusters} clusters, and the page has models of "
+                f"The edits are for {read.n_clusters} clusters, but the page has models of "
                 f"{sorted(self.models)}."
             )
         return replace(read, model_clusters=read.n_clusters).apply(self.models[read.n_clusters])
@@ -115,26 +115,26 @@ def explore(
     rows: bool = True,
     title: str = "Explore the clusters",
 ) -> Explorer:
-    """A page on which readers explore the clusters of a table, without a network or a server.
+    """An interactive page to explore the clusters of a table, without a network or a server.
 
-    They can move between numbers of clusters, rename and merge clusters, filter rows, cross clusters with any
-    column, compare two clusters, try a row of their own, and save names, notes and labels as files.
+    Readers can change the number of clusters, rename and merge clusters, filter rows, cross-tabulate clusters
+    with any column, compare two clusters, label a new row, and save names, notes and labels as files.
 
     Parameters
     ----------
     model : fitted estimator
     X : table
-        The rows to show, with the columns of fit. Further columns can be crossed too.
+        The rows to show, with the columns of fit. Further columns can be cross-tabulated too.
     others : sequence of fitted estimators, optional
-        Models of the same columns with other numbers of clusters, for the slider of the page. If not given,
-        the coarser levels of the model's merge tree, if it has one (``model.cut``).
+        Models of the same columns with other numbers of clusters, for the slider of the page. By default the
+        coarser levels of the model's merge tree, if it has one (``model.cut``).
     sample_weight : str or array-like of shape (n,), optional
         Weights of the rows, or the name of their column.
     rows : bool, default=True
-        Whether the page holds the cells of the rows. Without them it holds counts only: nobody can read a
-        row from the file, and filters are not offered. A table of more than 50,000 rows is counted
-        completely, and the page holds a random sample of its rows. Of a table that is not in memory, and has
-        more than 20,000 rows, the page shows and counts a random sample; its title states it.
+        Whether to store the cells of the rows in the page. If False, it contains counts only: single rows
+        cannot be read from the file, and filters are not available. A table with more than 50,000 rows is
+        counted completely, but only a random sample of its rows is stored. If a table is not in memory and
+        has more than 20,000 rows, counts also come from a random sample, as stated in the title.
     title : str
         Heading of the page.
 
@@ -258,7 +258,7 @@ def _flows(one: Partition, other: Partition, weights: FloatArray | None) -> Any:
 
 
 def _scoring(view: View) -> dict[str, Any]:
-    """What the page needs to find the cluster of a row, or why it cannot."""
+    """The costs with which the page labels a row, or the reason why it cannot."""
     try:
         scoring = view.model._scoring(SqlError)
     except CatalpaError as error:
@@ -276,7 +276,7 @@ def _scoring(view: View) -> dict[str, Any]:
         "shift": fixed.shift,
         "power": fixed.power,
         "limit": fixed.number_limit,
-        # Whole numbers as text: they may be larger than a script's numbers can hold.
+        # Integers as text, because they may exceed the exact range of JavaScript numbers.
         "anchor": list(map(str, fixed.anchor.tolist())),
         "words": _word_columns(scoring, view),
         "numbers": [
@@ -301,7 +301,7 @@ def _scoring(view: View) -> dict[str, Any]:
 
 
 def _typical(view: View, name: str) -> float | None:
-    """Mean of a column of numbers, to three digits, to begin a tried row with."""
+    """Mean of a column of numbers, with three digits, as the default value for a new row."""
     record = next((one for one in view.number_records if one["column"] == name), None)
     known = [one for one in (record["clusters"] if record else []) if one["mean"] is not None]
     rows = sum(one["rows"] for one in known)
@@ -330,7 +330,7 @@ def _word_columns(scoring: Scoring, view: View) -> list[dict[str, Any]]:
                 "edges": None if column.edges is None else list(column.edges),
                 "choices": choices,
                 "typical": None if column.edges is None else _typical(view, column.name),
-                # Of a block: the columns of each step, whose place is that of the step.
+                # For a block: the columns of each step, in the order of the steps.
                 "steps": [list(step) for step in column.origin.steps] or None if column.origin else None,
                 "absent": scoring.missing_place(column),
                 "parent": None if parent is None else place_of[parent.name],

@@ -1,4 +1,4 @@
-"""The explorer served to one person on this computer: columns and numbers of clusters can be changed."""
+"""A local server for the explorer, with which columns and numbers of clusters can be changed."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ MOST_BYTES = 1 << 20  # of a request
 LOCAL = ("127.0.0.1", "localhost")
 FOUND, AS_IT_IS, CATEGORIES = USES = ("as found", "as it is", "categories")  # of a column
 RECIPE_FILE, EDITS_FILE = "recipe.json", "clusters.json"
-MORE = 2  # larger numbers of clusters that are fitted beside the chosen one
+MORE = 2  # larger numbers of clusters that are fitted in addition to the chosen one
 
 
 class _Cancelled(Exception):
-    """The person at the page stopped a fit."""
+    """Raised when the user cancels a fit."""
 
 
 @dataclass
 class Session:
-    """A table, the clusters of it that are shown, and the fit that is running, if one is.
+    """State of an explorer session: a table, the clusters shown, and the running fit, if any.
 
     Parameters
     ----------
     source : str
         The file, for the command that repeats the session.
     table : frame
-        Every column of it.
+        The table with all columns.
     new_model : callable
-        Makes an unfitted estimator with a number of clusters, or ``"auto"``.
+        Returns an unfitted estimator for a number of clusters, or ``"auto"``.
     columns : sequence of str, optional
-        Columns that are clustered at first; if not given, all that the recipe does not leave out.
+        Columns that are clustered at first; by default all that the recipe does not leave out.
     recipe : Recipe, optional
-        What is done to the columns before they are clustered.
+        Recipe that prepares the columns for clustering.
     sample_weight : array-like, optional
         Weights of the rows.
     options : sequence of str
-        Options of the command that made the session, which the command that repeats it needs too.
+        Options of the command that started the session, to repeat in ``command``.
     """
 
     source: str
@@ -62,14 +62,14 @@ class Session:
     sample_weight: Any = None
     options: Sequence[str] = ()
     title: str = "Explore the clusters"
-    rows: bool = True  # whether pages hold the cells of the rows
+    rows: bool = True  # True if pages contain the cells of the rows
     model: Clusterer | None = field(default=None, init=False)
     models: dict[int, Clusterer] = field(default_factory=dict, init=False)  # of every number on the page
     page: Explorer | None = field(default=None, init=False)
     splits: tuple[int, ...] = field(default=(), init=False)  # clusters that were split since the fit
     fitted_clusters: int = field(default=0, init=False)  # of the fit, before splits
-    uses: Mapping[str, str] = field(default_factory=dict, init=False)  # of columns not used as found
-    verdict: Mapping[str, Any] | None = field(default=None, init=False)  # once the samples were compared
+    uses: Mapping[str, str] = field(default_factory=dict, init=False)  # of columns that are not used as found
+    verdict: Mapping[str, Any] | None = field(default=None, init=False)  # once samples were compared
     version: int = field(default=0, init=False)
     progress: str = field(default="", init=False)
     error: str | None = field(default=None, init=False)
@@ -88,7 +88,7 @@ class Session:
         return _names_of(self.table)
 
     def _recipe_for(self, columns: Sequence[str], uses: Mapping[str, str]) -> Recipe | None:
-        """The recipe for these columns; those it leaves out were chosen all the same, as they are."""
+        """The recipe for these columns; chosen columns that it leaves out are used unchanged."""
         base = self.recipe or Recipe()
         chosen = {name for name in columns if name not in base.left_out and uses.get(name, FOUND) == FOUND}
         recipe = base.keeping(name for name in base.columns if name not in chosen)
@@ -98,7 +98,7 @@ class Session:
         return recipe if recipe.changes_anything else None
 
     def recipe_file(self) -> Recipe:
-        """What the session does to the columns of the file, with those that are not clustered."""
+        """The recipe of the session, which also leaves out the columns that are not clustered."""
         used = list(self.columns or ())
         recipe = self._recipe_for(used, self.uses) or Recipe()
         layout = {} if self.recipe is None else self.recipe.dialect
@@ -106,19 +106,19 @@ class Session:
 
     @property
     def changes_recipe(self) -> bool:
-        """Whether columns are used otherwise than the command would find by itself."""
+        """True if columns are used differently than the command would by default."""
         left_out = () if self.recipe is None else self.recipe.left_out
         return bool(self.uses) or any(name in left_out for name in self.columns or ())
 
     @property
     def busy(self) -> bool:
-        """Whether a fit is running."""
+        """True if a fit is running."""
         return self._job is not None and self._job.is_alive()
 
     def start(
         self, columns: Sequence[str], n_clusters: int | str, uses: Mapping[str, str] | None = None
     ) -> None:
-        """Fit in the background; an error if a fit is running or the wish makes no sense.
+        """Start a fit in the background; raises an error if one is running or the arguments are invalid.
 
         ``uses`` maps columns to ``"as found"``, ``"as it is"`` or ``"categories"``.
         """
@@ -179,7 +179,7 @@ class Session:
             self._job.start()
 
     def cancel(self) -> None:
-        """Stop the fit that is running; the clusters before it stay."""
+        """Cancel the running fit; the previous clusters are kept."""
         self._stop.set()
 
     def wait(self) -> None:
@@ -193,7 +193,7 @@ class Session:
             model = make(known)
             others = coarser(model)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about numbers of clusters that nobody asked for
+                warnings.simplefilter("ignore")  # about numbers of clusters that were not requested
                 others += [self._fitted(known, k) for k in self._larger(int(model.n_clusters_), len(known))]
             self.progress = "drawing the page"
             page = explorer_of(
@@ -207,7 +207,7 @@ class Session:
                 verdict=model._verdict(),
             )
         except _Cancelled:
-            self.error = "Cancelled. The clusters before are shown."
+            self.error = "Cancelled. The previous clusters are shown."
         except CatalpaError as error:
             self.error = str(error)
         except Exception as error:
@@ -226,7 +226,7 @@ class Session:
             self.progress = ""
 
     def judged(self) -> Explorer | None:
-        """The page of the fit that was started, once it is drawn and its verdict is measured."""
+        """Wait for the page of the current fit and for its verdict."""
         self.wait()
         if self._judging is not None:
             self._judging.join()
@@ -235,7 +235,7 @@ class Session:
         return replace(self.page, summary={**self.page.summary, "verdict": self.verdict})
 
     def _judge(self, model: Clusterer) -> None:
-        """Measure the verdict of a model; forgotten if other clusters are shown by then."""
+        """Measure the verdict of a model; discarded if other clusters are shown by then."""
         try:
             verdict = model.verdict_.to_dict()
         except Exception:
@@ -244,7 +244,7 @@ class Session:
             self.verdict = verdict
 
     def _worth_showing(self, columns: Sequence[str]) -> list[str]:
-        """The columns that are clustered, and others except those that no group can have in common."""
+        """The columns that are clustered, and others except identifiers and free text."""
         fields = () if self.recipe is None else self.recipe.fields
         useless = {one.name for one in fields if one.role in NO_GROUPS} - set(columns)
         return [name for name in self._names() if name not in useless]
@@ -267,7 +267,7 @@ class Session:
         return model
 
     def _larger(self, k: int, rows: int) -> list[int]:
-        """Numbers of clusters to fit beside k, for methods that have a setting for it."""
+        """Other numbers of clusters to fit, for methods with this parameter."""
         if "n_clusters" not in self.new_model(k).get_params(deep=False):
             return []
         fewer = [] if hasattr(self.new_model(k), "cut") else range(max(k - MORE, 2), k)
@@ -275,7 +275,7 @@ class Session:
 
     @property
     def command(self) -> str:
-        """The command that makes the same clusters again; after splits it needs the edits of the page."""
+        """The command that reproduces the clusters; after splits it needs the edits of the page."""
         return self._command(edits=bool(self.splits))
 
     def _command(self, *, edits: bool) -> str:
@@ -283,10 +283,10 @@ class Session:
         options = list(self.options)
         if self.changes_recipe:
             options = [*_without_preparing(options), "--recipe", RECIPE_FILE]
-            dropped = []  # the recipe leaves them out
+            dropped = []  # left out by the recipe
         parts = ["catalpa", "cluster", self.source, *options]
         if edits:
-            parts += ["--edits", EDITS_FILE]  # which holds the number of clusters too
+            parts += ["--edits", EDITS_FILE]  # includes the number of clusters
         elif self.model is not None and "n_clusters" in self.model.get_params(deep=False):
             parts += ["-k", str(self.model.n_clusters_)]
         for name in dropped:
@@ -294,7 +294,7 @@ class Session:
         return shlex.join([*parts, "-o", "out/"])
 
     def state(self) -> dict[str, Any]:
-        """What the page asks for while it is open."""
+        """The state that the page polls."""
         return {
             "busy": self.busy,
             "progress": self.progress,
@@ -316,7 +316,7 @@ class Session:
         }
 
     def _role_text(self, name: str) -> str:
-        """What was found in a column and is applied, in a few words; empty if nothing."""
+        """Short text on how the recipe treats a column; empty if it is not changed."""
         field = Field(name) if self.recipe is None else self.recipe[name]
         if self.recipe is not None and name in self.recipe.left_out:
             return f"left out: {ROLES.get(field.role or '', 'as asked')}"
@@ -328,7 +328,7 @@ class Session:
         return ", ".join(part for part in records if part)
 
     def export(self, kind: str, edits: Mapping[str, Any]) -> tuple[str, str]:
-        """A file of the shown clusters, as its content type and text, with the names that were given."""
+        """Content type and text of a file with the shown clusters and their names."""
         if self.model is None:
             raise ParameterError("Nothing was clustered yet.")
         if kind == "recipe":
@@ -380,10 +380,10 @@ def _selected(table: Any, columns: list[str]) -> Any:
 
 
 class ExploreServer(ThreadingHTTPServer):
-    """Serves one session to this computer alone.
+    """Serves one session to this computer only.
 
-    It listens on 127.0.0.1. Every address holds a random token; requests that name another host, or come
-    from a page of another origin, are refused. There are no files to ask for.
+    Listens on 127.0.0.1. Every URL contains a random token; requests with another Host header or from another
+    origin are rejected. No files are served.
     """
 
     daemon_threads = True
@@ -431,7 +431,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, kind, text)
 
     def _checked_path(self) -> str:
-        """What is asked for, if the one who asks is the page of this session."""
+        """The requested path, if the request comes from the page of this session."""
         if self.headers.get("Host", "") not in self.server.hosts():
             raise _Refused(403, "This address belongs to another host.")
         origin = self.headers.get("Origin")
@@ -457,17 +457,17 @@ class _Handler(BaseHTTPRequestHandler):
         raise _Refused(404, "There is nothing at this address.")
 
     def _post(self, path: str) -> tuple[str, str]:
-        # A form of another page cannot set this header without asking first, and nobody answers that.
+        # Forms of other pages cannot set this header without a preflight request, which is not answered.
         if self.headers.get("Content-Type", "").partition(";")[0] != "application/json":
             raise _Refused(415, "Send JSON.")
         wish, session = self._body(), self.server.session
         if path == "fit":
             columns = wish.get("columns")
             if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-                raise _Refused(400, "columns has to be a list of names.")
+                raise _Refused(400, "columns must be a list of names.")
             uses = wish.get("uses", {})
             if not isinstance(uses, dict) or not all(isinstance(use, str) for use in uses.values()):
-                raise _Refused(400, "uses has to be an object with a text for each column.")
+                raise _Refused(400, "uses must be an object with a string for each column.")
             session.start(columns, wish.get("n_clusters", "auto"), uses)
         elif path == "split":
             session.split(wish.get("cluster", -1))
@@ -495,7 +495,7 @@ class _Handler(BaseHTTPRequestHandler):
         return wish
 
     def _discard(self, length: int) -> None:
-        """Read past a request, so that its sender hears the answer; not past one without end."""
+        """Read a too long request, up to a limit, so that its sender receives the response."""
         self.close_connection = True
         left = min(length, 16 * MOST_BYTES)
         while left > 0 and (part := self.rfile.read(min(left, MOST_BYTES))):
@@ -514,4 +514,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_: Any) -> None:
-        """Keep the terminal for messages to the person."""
+        """Do not log requests to the terminal."""

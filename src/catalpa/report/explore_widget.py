@@ -1,4 +1,4 @@
-"""The explorer as a widget of a notebook, whose names, merges and notes come back to Python."""
+"""The explorer as a notebook widget, whose names, merges and notes are available in Python."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def explore_widget(page: Explorer) -> Any:
 
         @property
         def names(self) -> dict[int, str]:
-            """The names that the reader gave, for ``model.name_clusters``."""
+            """The names entered by the reader, for ``model.name_clusters``."""
             return {int(cluster): name for cluster, name in self.edits.get("names", {}).items()}
 
         @property

@@ -1,4 +1,4 @@
-"""What every office file says: the summary of the report, cross-tabulations and the labelled table."""
+"""Contents of all office files: the summary of the report, cross-tabulations and the labelled table."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from catalpa.report.summary import summarise
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What a model found in a table, for files that people open in other programs."""
+    """Results of a model on a table, for export to office files."""
 
     view: View
     table: Any  # narwhals frame with all columns
-    rows: Any  # its columns that were clustered, as given
+    rows: Any  # its columns that were clustered, unchanged
     summary: Mapping[str, Any]  # as in the report, with short labels of columns as their names
     crossings: tuple[Mapping[str, Any], ...]
 
@@ -48,7 +48,7 @@ class Findings:
 
     @cached_property
     def row_labels(self) -> list[int]:
-        """The label of every row as ``predict`` gives it: -1 for an outlier if the model labels these.
+        """The label of every row as returned by ``predict``: -1 for an outlier if the model labels these.
 
         Everything else counts such a row in its nearest cluster.
         """
@@ -71,7 +71,7 @@ class Findings:
 def findings(
     model: Clusterer, X: Any, against: Any = None, sample_weight: Any = None, title: str = "Clusters"
 ) -> Findings:
-    """Look at a table through a fitted model."""
+    """Apply a fitted model to a table."""
     fitted = fitted_of(model)
     schema, table = fitted.schema, table_for_rows(X)
     if isinstance(table, TableElsewhere):

@@ -1,4 +1,4 @@
-"""What the first screen of a page says: reasons answer first, and what was done to the columns."""
+"""Texts of the first screen of a page: reasons that begin with the answer, and the use of columns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from catalpa.explain.reasons import FAR
 from catalpa.table.gap_blocks import UP_TO
 
 MOST_LINES = 3  # reasons of a cluster
-SHORT = 24  # characters of a column's name that is no question
+SHORT = 24  # longest name of a column that is not a question
 NAME_WIDTH = 60
-PLAIN_ANSWERS = ("yes", "no", "true", "false")  # these mean nothing without their column
+PLAIN_ANSWERS = ("yes", "no", "true", "false")  # answers that need the name of their column
 RANGES = ("up to ", "below ")
 ROLES = {
     "id": "identifier",
@@ -31,7 +31,7 @@ def answer_lines(
     most: int = MOST_LINES,
     items: Mapping[str, tuple[str, str]] | None = None,
 ) -> list[dict[str, Any]]:
-    """The first few reasons of a cluster as lines: the answer, its columns, and the figures.
+    """The first reasons of a cluster as lines: the answer, its columns, and the figures.
 
     Categories of the same name and shares in several columns, such as "No internet service", are one line.
     ``items`` has the question and the item of columns that share a question: the item is part of the answer.
@@ -85,7 +85,7 @@ def _category_line(reason: Mapping[str, Any], items: Mapping[str, tuple[str, str
         if rare:
             share, elsewhere, rare = 1.0 - share, 1.0 - elsewhere, False
     columns = [column]
-    # "Yes", "3" and "below 3" mean nothing alone; a long question would hide the answer.
+    # "Yes", "3" and "below 3" need their column; a long question would hide the answer.
     clear = answer[:1].isalpha() and len(answer) > 1 and answer.casefold() not in PLAIN_ANSWERS
     clear = clear and not answer.startswith(RANGES)
     if reason["column"].endswith(UP_TO):  # the last question that was reached
@@ -105,7 +105,7 @@ def _category_line(reason: Mapping[str, Any], items: Mapping[str, tuple[str, str
 def column_use(fitted: Fitted, extra: Sequence[str]) -> dict[str, Any]:
     """Which columns were left out, put in order, or counted once, as one line and as sentences.
 
-    ``extra`` are columns of the table that the model does not know.
+    ``extra`` are columns of the table that are not in the model.
     """
     recipe, schema = fitted.recipe, fitted.schema
     roles = (

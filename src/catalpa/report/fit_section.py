@@ -1,4 +1,4 @@
-"""What comes from the fit, as plain values: passes, warnings, weights of columns, a tree of splits."""
+"""Results of the fit as plain values: passes, warnings, weights of columns, and the tree of splits."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from catalpa.explain.formatting import shortened
 from catalpa.explain.splits import SplitTree
 from catalpa.plot.view import View
 
-# The chart is 380 pixels wide: more passes than pixels show nothing more.
+# The chart is 380 pixels wide, so more passes would not be visible.
 MOST_PASSES = 400
 NAME_WIDTH = 40  # of a column in a sentence
 
 
 def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
-    """Passes of the kept start, cost, and everything a reader should be warned of."""
+    """Passes of the best start, cost, and warnings."""
     outcome = view.fitted.outcome
     passes = [asdict(event) for event in outcome.history]
     return {
         "passes": passes[-MOST_PASSES:],
         "earlier_passes": max(len(passes) - MOST_PASSES, 0),
         "cost": float(outcome.cost),
-        # Evidence is that of the whole fit; the costs of passes leave the priors out.
+        # The evidence of the whole fit; the costs of passes do not include the priors.
         "evidence": _known(outcome.facts.get("evidence")),
         "converged": bool(outcome.converged),
         "rows": int(view.fitted.rows),
@@ -45,7 +45,7 @@ def _known(number: float | None) -> float | None:
 
 
 def _warnings(view: View, verdict: Verdict) -> list[str]:
-    """What may make the clusters less than they seem."""
+    """Findings that call the clusters into question."""
     # The verdict is the first line of the page.
     texts = [one.text for one in view.model._findings(verdict) if one.kind != "verdict"]
     if not getattr(view.model, "clusterable_", True):
@@ -60,7 +60,7 @@ def _warnings(view: View, verdict: Verdict) -> list[str]:
 
 
 def _notes(view: View) -> list[str]:
-    """What a reader may want to know about rows, missing cells and columns."""
+    """Notes on rows, missing cells and columns."""
     notes = []
     if not view.is_fit_table:
         weighed = " or their weights (give sample_weight)" if _fit_was_weighted(view.fitted) else ""
@@ -84,7 +84,7 @@ def _notes(view: View) -> list[str]:
 
 
 def _fit_was_weighted(fitted: Fitted) -> bool:
-    """Whether rows counted by weights at fit; batches that fade are counted in units for other reasons."""
+    """True if rows were weighted at fit; batches with decay use units for other reasons."""
     weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
     return not fitted.batches and (fitted.units_per_weight != 1.0 or weight != fitted.rows)
 
@@ -94,7 +94,7 @@ def _missing_rule(view: View) -> str:
     if view.schema.missing in rules:
         return rules[view.schema.missing]
     numbers = [column.name for column in view.schema.numeric if column.name in view.missing]
-    # No number stands for a missing one, whatever the policy.
+    # Missing numbers are ignored with every policy.
     left_out = f"in numbers ({', '.join(numbers[:8])}) they are left out"
     if len(numbers) == len(view.missing):
         return left_out
@@ -104,16 +104,16 @@ def _missing_rule(view: View) -> str:
 def weight_records(view: View) -> list[dict[str, Any]] | None:
     """Weight of every column in every cluster, the heaviest column first.
 
-    None where the method weighs no columns: it has no ``weights_``, or these weigh something else.
+    None if the method does not weight columns: it has no ``weights_``, or these are not column weights.
     """
-    # HDC weighs pairs of categories: a frame of them grows with the square of the categories.
+    # HDC weights pairs of categories: a frame of these grows with the square of the number of categories.
     if "weights" in view.fitted.outcome.ragged:
         return None
     column_weights = getattr(view.model, "weights_", None)
     if column_weights is None:
         return None
     frame = nw.from_native(column_weights)
-    # HDC's weights are those of pairs of categories; DISC's leave numbers out.
+    # HDC weights pairs of categories; the weights of DISC do not include numbers.
     weighed = [list(view.schema.names), [column.name for column in view.schema.categorical]]
     if frame.columns not in weighed or len(frame) != view.k:
         return None
@@ -126,7 +126,7 @@ def weight_records(view: View) -> list[dict[str, Any]] | None:
 
 
 def split_records(view: View) -> list[dict[str, Any]] | None:
-    """Every branch of the tree, each before those below it; None where the method grows no tree."""
+    """Every branch of the tree, parents first; None if the method has no tree."""
     tree = getattr(view.model, "tree_", None)
     if not isinstance(tree, SplitTree):
         return None
@@ -145,7 +145,7 @@ def split_records(view: View) -> list[dict[str, Any]] | None:
             "rule": None if cluster is None else rule_of[cluster],
             "rows": 0 if cluster is None else view.sizes[cluster].item(),
         }
-        # The rows of the table that is looked at: those of a leaf are rows of all branches on the way to it.
+        # Rows of the given table: the rows of a leaf count for all branches on the path to it.
         for above, _ in path:
             records[above]["rows"] += records[branch]["rows"]
     return list(records.values())

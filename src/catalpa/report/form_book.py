@@ -1,4 +1,4 @@
-"""A short form as a workbook: answers on one sheet, points on another, and formulas that add them up."""
+"""A short form as a workbook: answers on one sheet, points on another, and formulas for the sums."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from catalpa.explain.formatting import MISSING, percent
 from catalpa.report.workbook_file import Book, Sheet, book_bytes
 from catalpa.table.blocks import IntArray
 
-EMPTY_ROWS = 500  # of a form that is not filled in
+EMPTY_ROWS = 500  # rows of an empty form
 HEAD_ROWS = 4  # above the first row of answers
-LOWEST = -9e307  # below every number of a spreadsheet
+LOWEST = -9e307  # smaller than every number in a spreadsheet
 POINTS = "Points"
 
 
 @dataclass(frozen=True, eq=False)
 class FilledForm:
-    """Rows that are filled in, and what the formulas give for them: programs show it before they compute."""
+    """Filled-in rows with the results of the formulas, which programs display before they recalculate."""
 
     answers: Sequence[Sequence[Any]]
     points: IntArray  # (n, k)
@@ -38,7 +38,7 @@ def form_book(form: Mapping[str, Any], filled: FilledForm | None = None) -> byte
 
 
 class _Places:
-    """Where everything is, in the names of cells."""
+    """Cell references of all parts of the workbook."""
 
     def __init__(self, form: Mapping[str, Any]) -> None:
         questions, k = form["questions"], len(form["clusters"])
@@ -50,7 +50,7 @@ class _Places:
             first + len(question["answers"]) - 1
             for first, question in zip(self.first, questions, strict=True)
         ]
-        # Of the form: number of the row, answers, cluster, name, probability, points.
+        # Columns of the form: row number, answers, cluster, name, probability, points.
         self.answers = [_letters(1 + at) for at in range(len(questions))]
         self.cluster = 1 + len(questions)
         self.points = [_letters(self.cluster + 3 + at) for at in range(k)]
@@ -148,7 +148,7 @@ def _sum(form: Mapping[str, Any], places: _Places, line: int, cluster: int) -> s
             known = f"INDEX({scores},MATCH({cell},{lowest},1))"
             terms.append(f"IF(ISNUMBER({cell}),{known},{absent})")
         else:
-            # EXACT: a search would read ? and * as wildcards, and would not tell a from A.
+            # EXACT, because a search treats ? and * as wildcards and is case-insensitive.
             answers = f"{POINTS}!$B${first}:$B${last}"
             text = f'IF({cell}="","{MISSING}",{cell})'
             terms.append(f"SUMPRODUCT(--EXACT({answers},{text}),{scores})")

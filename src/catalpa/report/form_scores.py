@@ -1,4 +1,4 @@
-"""Questions whose answers add up to a cluster: chosen one by one, judged on rows that were held out."""
+"""Additive scores of a short form: forward selection of questions, evaluated on held-out rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from catalpa.table.schema import Category, Column, ColumnKind, Schema
 
 OTHER = "(other)"  # an answer that was not seen at fit
 FOLDS = 5
-SCALE = 100  # points of one nat: whole numbers add up to the same sum in every program
-PRIOR = 2.0  # rows that a cluster's shares are shrunk by, towards those of all rows
+SCALE = 100  # points per nat: integers have the same sum in every program
+PRIOR = 2.0  # prior strength: pseudo-counts that shrink a cluster's shares towards those of all rows
 RANGES = 5  # of a number, each with about as many rows
-MOST_ANSWERS = 30  # of a question; columns with more categories are not asked for
-MOST_ROWS = 20_000  # rows that columns are chosen with
+MOST_ANSWERS = 30  # of a question; columns with more categories are not used
+MOST_ROWS = 20_000  # rows used to choose columns
 WORTH = 0.005  # accuracy that a further column must add
 
 
@@ -62,7 +62,7 @@ class FormSelection:
 
 
 def askable(schema: Schema) -> Schema:
-    """The columns that a form can ask for; numbers that the model cut into bins are numbers."""
+    """The columns that a form can use; binned columns of the model are used as numbers."""
     columns = [
         replace(column, kind=ColumnKind.NUMERIC, categories=(), edges=None, clipped=False)
         if column.binned
@@ -137,8 +137,8 @@ def texts_of(question: Question, cells: Any) -> list[Any]:
 def points(counts: FloatArray) -> IntArray:
     """Points of every answer for every cluster, from counts (..., answers, k).
 
-    An answer has 100 times the logarithm of its share in the cluster over its share in all rows. Shares in a
-    cluster are shrunk towards those of all rows.
+    The points of an answer are 100 times the logarithm of its share in the cluster divided by its share in
+    all rows. Shares in a cluster are shrunk towards those of all rows.
 
     Examples
     --------
@@ -177,11 +177,10 @@ def select(
     weights: FloatArray,
     seed: int,
 ) -> FormSelection:
-    """Choose at most ``most`` questions; their accuracy is measured on rows that chose nothing.
+    """Choose at most ``most`` questions by forward selection and measure their accuracy on held-out rows.
 
-    Each question is the one that raises the log-probability of the labels most, where the points of a row
-    come from other rows. For the accuracy everything is repeated five times without a fifth of the rows,
-    which are then labelled.
+    Each step adds the question that increases the out-of-fold log-probability of the labels most. The
+    accuracy is measured by five-fold cross-validation of the whole selection.
     """
     n = len(labels)
     rng = np.random.default_rng(seed)
@@ -245,7 +244,7 @@ def _folded(
 
 
 def _forward(data: _Folded, k: int, most: int, without: int | None) -> list[int]:
-    """Columns in the order of their use; rows of the fold ``without`` play no part."""
+    """Columns in the order of selection, without the rows of the fold ``without``."""
     rows = np.flatnonzero(data.folds != (-1 if without is None else without))
     labels, weights = data.labels[rows], data.weights[rows]
     parts = [_out_of_fold(data, at, rows, without) for at in range(len(data.answers))]

@@ -1,4 +1,4 @@
-"""Clusters over months: how large they are, where their rows go, and what has changed."""
+"""Clusters over time: their sizes, flows of rows between them, and changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from catalpa.report.drift_page import drift
 from catalpa.table.blocks import FloatArray
 
 STEP, HEIGHT, GAP, NODE, TOP = 150, 360, 7, 26, 26  # pixels, as on the page of choose_k
-WIDEST = 700  # few periods stand further apart, up to this width
+WIDEST = 700  # largest width, for few periods
 CHANGES_TOLD = 12  # of each period
 COLUMNS = ("period", "line", "cluster", "name", "rows", "share", "stays")
 
@@ -72,7 +72,7 @@ class History(Document):
 
 
 class Period(NamedTuple):
-    """One period: a model, and the rows that it is looked at with."""
+    """One period: a model, and the rows to which it is applied."""
 
     label: str
     model: Any
@@ -175,10 +175,10 @@ def _periods(items: Sequence[Any]) -> list[Period]:
         fitted_of(model)
         steps.append(Period(str(one[0]), model, one[-1]))
     if len(steps) < 2:
-        raise ParameterError(f"history needs two or more periods, and was given {len(steps)}.")
+        raise ParameterError(f"history needs two or more periods, but got {len(steps)}.")
     labels = [step.label for step in steps]
     if len(set(labels)) < len(labels):
-        raise ParameterError(f"Every period needs a label of its own; they are {labels}.")
+        raise ParameterError(f"Every period needs a unique label; the labels are {labels}.")
     return steps
 
 
@@ -192,7 +192,7 @@ def _checked_weight(sample_weight: Any) -> str | None:
 
 
 def _lines(sizes: Sequence[FloatArray], cross_tables: Sequence[Crosstab]) -> list[list[int]]:
-    """The line of every cluster of every period: clusters that continue each other are on one."""
+    """The line of every cluster of every period; matched clusters are on the same line."""
     lines = [list(range(len(sizes[0])))]
     fresh = itertools.count(len(sizes[0]))
     for cross_table in cross_tables:
@@ -208,7 +208,7 @@ def _lines(sizes: Sequence[FloatArray], cross_tables: Sequence[Crosstab]) -> lis
 
 
 def _partners(cross_table: Crosstab) -> dict[int, int]:
-    """Earlier cluster of every later one that continues one."""
+    """The matched earlier cluster of every later cluster that has one."""
     matching = ClusterMatching.of(cross_table, LEAST_SHARED)
     return {int(matching.order[at]): old for at, old in matching.partners.items()}
 
@@ -228,7 +228,7 @@ def _staying(cross_table: Crosstab) -> float:
 
 
 def _shares(periods: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A record per line: its last name, and its share of every period."""
+    """One record per line: its last name, and its share in every period."""
     names: dict[int, str] = {}
     numbers: dict[int, int] = {}
     shares: dict[int, list[float | None]] = {}
@@ -243,7 +243,7 @@ def _shares(periods: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Clusters as boxes, as high as their share, and the rows that go from one to another as ribbons."""
+    """Clusters as boxes with heights proportional to their shares, and flows of rows as ribbons."""
     most = max(len(period["clusters"]) for period in periods)
     scale = HEIGHT - GAP * (most - 1)
     step = max(STEP, WIDEST // max(len(periods) - 1, 1))
@@ -271,7 +271,7 @@ def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _ribbons(
     x: int, step: int, left: dict[int, dict[str, Any]], right: dict[int, dict[str, Any]], flows: FloatArray
 ) -> list[dict[str, Any]]:
-    """Ribbons as wide, at either end, as their part of the box there: the periods have different rows."""
+    """Ribbons whose widths at both ends are shares of the box there, because periods have different rows."""
     from_left = flows / np.maximum(flows.sum(axis=1, keepdims=True), 1.0)
     from_right = flows / np.maximum(flows.sum(axis=0), 1.0)
     leaving = {cluster: box["y"] for cluster, box in left.items()}

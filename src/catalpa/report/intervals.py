@@ -48,7 +48,7 @@ def with_intervals(summary: Mapping[str, Any], intervals: Intervals) -> dict[str
 
 
 def _bounds(frame: Any, *keys: str) -> dict[tuple[Any, ...], list[float]]:
-    """Both ends of every interval that is known, by the keys of its line."""
+    """Bounds of every known interval, by the keys of its line."""
     lines = nw.from_native(frame, eager_only=True).select(*keys, "low", "high").iter_rows()
     ends = ((tuple(line[: len(keys)]), [float(end) for end in line[len(keys) :]]) for line in lines)
     return {key: pair for key, pair in ends if not any(map(math.isnan, pair))}

@@ -1,4 +1,4 @@
-"""What was found in a table before clustering, as a page: every finding, and the columns it is about."""
+"""The page of ``catalpa.look``: all findings about a table, and their columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from catalpa.report.document import Document, needs_packages
 if TYPE_CHECKING:
     from catalpa.inspection.look import Look
 
-# What each kind of finding is called on the page.
+# Heading of each kind of finding.
 TITLES = {
     "file": "The file",
     "constant": "Constant or empty",
@@ -37,7 +37,7 @@ TITLES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LookPage(Document):
-    """What was found in a table, and what is done about it."""
+    """A page with the findings about a table, and the recipe."""
 
     template = "look.html.jinja"
 

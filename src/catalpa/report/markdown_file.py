@@ -1,4 +1,4 @@
-"""What a model found in a table as Markdown."""
+"""Results of a model on a table as Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CATEGORIES, COLUMNS = 6, 12  # of a column, and columns, in the table of shares
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Markdown:
-    """What a model found in a table as Markdown text; made by :func:`markdown`."""
+    """Results of a model on a table as Markdown text; returned by :func:`markdown`."""
 
     findings: Findings = field(repr=False)
 
@@ -88,7 +88,7 @@ def escaped(text: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table whose cells are ready; numbers stand to the right."""
+    """A table of formatted cells; numbers are right-aligned."""
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' + '---:|' * (len(head) - 1)}"
     for row in rows:

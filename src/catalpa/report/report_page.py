@@ -28,7 +28,7 @@ from catalpa.report.summary import summarise
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Document):
-    """What a model found in a table."""
+    """Report on the clusters of a model in a table."""
 
     template = "report.html.jinja"
 
@@ -36,7 +36,7 @@ class Report(Document):
         summary = self.summary
         charts = {"map": draw_map(summary["map"], 980, 520)}
         passes = _last_phase(summary["fit"]["passes"])
-        if len({event["cost"] for event in passes}) > 1:  # one height says nothing
+        if len({event["cost"] for event in passes}) > 1:  # a single bar is not informative
             charts["passes"] = draw_passes(passes, 380, 220)
         if clarity := summary["clarity"]:
             names = summary["map"]["titles"]
@@ -54,7 +54,7 @@ class Report(Document):
             "colours": [cluster_colour(one["cluster"]) for one in clusters],
             "chips": [chip_class(one["cluster"]) for one in clusters],
         }
-        # What the script needs: the trees, colours, and the cluster of every point of the map.
+        # Data of the script: the trees, colours, and the cluster of every point of the map.
         data = {
             "relations": trees,
             **looks,
@@ -66,13 +66,13 @@ class Report(Document):
             **looks,
             "data": script_json(data),
             "trees": trees,
-            # Bars are drawn in parts of the largest; above 0, because they are divided by it.
+            # Bars are relative to the largest; above 0, because it is a divisor.
             "most_weight": max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
             "most_bits": max([1e-12, *(one["bits"] for one in summary["columns"])]),
             "most_rows": MOST_ROWS,
             "first_tree": _first_tree(trees) if trees else 0,
             "crossings": _listed(summary["against"]),
-            "last_phase": _phase_told(summary["fit"]["passes"]),
+            "last_phase": _phase_name(summary["fit"]["passes"]),
             "along": _along,
             "whole": lambda share: percent(share).removesuffix(" %") if share else "",
         }
@@ -87,7 +87,7 @@ class Report(Document):
 def report_of(
     model: Clusterer, X: Any, sample_weight: Any, against: Any, names: Any, title: str, intervals: Any = None
 ) -> Report:
-    """Look at a table through a fitted model; see ``Clusterer.report``."""
+    """A report on a fitted model and a table; see ``Clusterer.report``."""
     needs_packages()
     check_intervals(intervals, fitted_of(model))
     table = table_for_rows(X, sample_weight)
@@ -111,7 +111,7 @@ def _summary(model: Clusterer, table: TableInHand, against: Any, names: Any, tit
 def _summary_from_afar(
     model: Clusterer, table: TableElsewhere, against: Any, names: Any, title: str
 ) -> dict[str, Any]:
-    """The same of a table elsewhere: all rows are counted where they are, a sample of them is looked at."""
+    """The summary of a table elsewhere: counts come from all rows, single rows from a sample."""
     wanted = against_names(against, table.source)
     positions, rows = drawn_rows(table)
     weight = None if table.weight is None else table.weight.name
@@ -122,40 +122,40 @@ def _summary_from_afar(
 
 
 def _last_phase(passes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The passes of the last phase: the costs of others are those of other rows, or of another model."""
+    """The passes of the last phase; costs of other phases are not comparable."""
     return [event for event in passes if event["phase"] == passes[-1]["phase"]]
 
 
-def _phase_told(passes: Sequence[Mapping[str, Any]]) -> str | None:
-    """What the last phase is called, if there were several."""
+def _phase_name(passes: Sequence[Mapping[str, Any]]) -> str | None:
+    """Name of the last phase, if there were several."""
     return str(passes[-1]["phase"]) if len({event["phase"] for event in passes}) > 1 else None
 
 
 def _listed(crossings: Any) -> list[Any]:
-    """The cross-tabulations of a page, whether it has none, one or several."""
+    """The cross-tabulations of a page as a list."""
     if crossings is None:
         return []
     return crossings if isinstance(crossings, list) else [crossings]
 
 
 def _one_or_several(against: Any, crossings: list[dict[str, Any]]) -> Any:
-    """The cross-tabulation of one column, a list of those of several; None if none was named."""
+    """One cross-tabulation, a list of several, or None."""
     if against is None:
         return None
     return crossings if len(crossings) != 1 else crossings[0]
 
 
 def _first_tree(relations: Mapping[str, Any]) -> int:
-    """The column to begin with: the most telling one with more than two categories, all of them drawn."""
+    """The tree to show first: of the most informative column with more than two categories, all drawn."""
     trees = relations["trees"][0]
     wide = [at for at, tree in enumerate(trees) if len(tree["rows"]) > 2]
-    # A column of names or numbers of rows has too many categories to read, however much they tell.
+    # Columns of names have too many categories to read, even if they are informative.
     complete = [at for at in wide if not trees[at]["left_out"]]
     return next(iter([*complete, *wide]), 0)
 
 
 def _along(values: Sequence[float], column: Mapping[str, Any]) -> list[float]:
-    """Where numbers stand on the scale of their column, in percent; what lies beyond stands at its end."""
+    """Positions of numbers on the scale of their column in percent, clipped to 0 and 100."""
     low, high = column["low"] / 2, column["high"] / 2  # halves: the largest floats have no range
     return [
         round(min(max(100 * (value / 2 - low) / (high - low), 0.0), 100.0), 2) if high > low else 50.0
@@ -164,7 +164,7 @@ def _along(values: Sequence[float], column: Mapping[str, Any]) -> list[float]:
 
 
 def script_json(document: Any) -> str:
-    r"""JSON that no text inside it can break out of a script element.
+    r"""JSON that is safe inside a script element.
 
     Examples
     --------

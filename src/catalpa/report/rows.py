@@ -1,4 +1,4 @@
-"""Rows worth a look, as plain values: typical, odd, between two clusters or far from all; and their names."""
+"""Example rows as plain values: typical, unusual, on borders, outliers; and their names."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.open import Table
 from catalpa.table.schema import Schema
 
-# Three of each are read; a longer list is not.
+# Short lists, because nobody reads long ones.
 TYPICAL, ODD = 3, 3
 COLUMNS_SHOWN = 8
 SURPRISING = 0.15  # a category with a smaller share in the cluster is marked
-PAIRS, ROWS_NAMED = 12, 5  # borders told, and rows named for each
+PAIRS, ROWS_NAMED = 12, 5  # number of borders, and of rows for each
 OUTLIERS = 8
 
 
@@ -30,18 +30,18 @@ OUTLIERS = 8
 class ExtraColumns:
     """Names of the rows, and columns that were not clustered."""
 
-    heading: str = "row"  # above the names; "row" where they are numbers from 0
-    names: Any = None  # one for each row; None where rows are told by their number
+    heading: str = "row"  # heading of the names; "row" for numbers from 0
+    names: Any = None  # one for each row; None if rows are numbered
     columns: Mapping[str, Any] = field(default_factory=dict)
-    # Place of each row among those of which names and cells are known; None where these are all rows.
+    # Index of each row in ``names`` and ``columns``; None if these contain all rows.
     places: Mapping[int, int] | None = None
 
     def name(self, row: int) -> str:
-        """What a row is called."""
+        """Name of a row."""
         return str(row) if self.names is None else _text(self.names[self._place(row)])
 
     def cells(self, row: int) -> list[str]:
-        """Its cells in the columns that took no part."""
+        """Its cells in the columns that were not clustered."""
         return [_text(column[self._place(row)]) for column in self.columns.values()]
 
     def _place(self, row: int) -> int:
@@ -51,14 +51,13 @@ class ExtraColumns:
 def separate_extra_columns(X: Any, schema: Schema, id: Any = None) -> tuple[Any, ExtraColumns]:  # noqa: A002 - as users call it
     """A table without the columns that fit did not have, and those columns.
 
-    ``id`` is the column that names the rows, or their names; the frame's own index if not given, where it has
-    one.
+    ``id`` is the column with the names of the rows, or the names; by default the index of the frame, if any.
     """
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     known, names, columns = X, None, {}
     if isinstance(frame, nw.DataFrame) and schema.named:
         lacks = [name for name in schema.inputs if name not in frame.columns]
-        # A table that lacks columns is refused by the model, in its own words.
+        # If columns are absent, the model raises a clearer error.
         extra = [] if lacks else [name for name in frame.columns if name not in schema.inputs]
         known = frame.select(list(schema.inputs)).to_native() if extra else X
         names = nw.maybe_get_index(frame)
@@ -77,7 +76,7 @@ def extra_columns_of(
     identifier: Any = None,
     weight: str | None = None,
 ) -> ExtraColumns:
-    """Names and further columns of the rows of a sample, which are at ``positions`` of the table."""
+    """Names and further columns of the sampled rows at ``positions`` of the table."""
     if identifier is not None and not isinstance(identifier, str):
         raise ParameterError(
             "id is an array, but the rows of this table are not in memory: give the name of a column."
@@ -90,7 +89,7 @@ def extra_columns_of(
 
 
 def column_given(X: Any, column: Any, setting: str) -> Any:
-    """The column of the table that a setting names, or the values that it gives in its place."""
+    """The column of the table with the name of a parameter, or the values passed instead."""
     if not isinstance(column, str):
         return column
     frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -102,7 +101,7 @@ def column_given(X: Any, column: Any, setting: str) -> Any:
 
 
 def one_per_row(values: Any, setting: str, rows: int) -> list[Any]:
-    """The values of a column that was given, or an error that says how many there should be."""
+    """The values of a parameter as a list; raises an error unless there is one per row."""
     if not isinstance(values, Iterable):
         raise ParameterError(f"{setting} is {values!r}; give the name of a column, or one value per row.")
     listed = list(values.to_pylist() if hasattr(values, "to_pylist") else values)
@@ -120,18 +119,18 @@ def _text(value: Any) -> str:
 
 
 def example_rows(view: View, cluster: int, columns: list[str], beside: ExtraColumns) -> dict[str, Any]:
-    """A few rows of a cluster, those that fit best and those that fit worst.
+    """The rows of a cluster that fit best and worst.
 
-    Of the columns, the most telling first, the first few are shown; ``beside`` is what rows are called, and
-    columns that took no part.
+    Only the first of ``columns``, most informative first, are shown; ``beside`` has the names of the rows and
+    the columns that were not clustered.
     """
     sample = view.sample
     members = np.flatnonzero(sample.labels == cluster)
-    # Rounded, because costs that differ in their last digits only are ties for a reader; rarity orders those.
-    common = sum(_shares_held(view, members, cluster).values(), np.zeros(len(members)))
+    # Rounded, so that rounding errors decide no tie; ties are ordered by how common the cells are.
+    common = sum(_category_shares(view, members, cluster).values(), np.zeros(len(members)))
     order = members[np.lexsort((-common, sample.costs[members, cluster].round(9)))]
     typical = _distinct(view, order, TYPICAL)
-    # In a small cluster the same rows may be both: they are shown once, as typical.
+    # In a small cluster a row may be both; it is shown as typical only.
     unusual = {cells: at for cells, at in _distinct(view, order[::-1], ODD).items() if cells not in typical}
     shown = columns[:COLUMNS_SHOWN]
     return {
@@ -141,22 +140,22 @@ def example_rows(view: View, cluster: int, columns: list[str], beside: ExtraColu
     }
 
 
-def _shares_held(view: View, rows: IntArray, cluster: int) -> dict[str, FloatArray]:
-    """The shares in a cluster of the categories that some rows hold, for each column that it has cells of."""
+def _category_shares(view: View, rows: IntArray, cluster: int) -> dict[str, FloatArray]:
+    """Share in a cluster of each row's category, by column, for columns in which the cluster has values."""
     shares = {}
     for column, codes, part in zip(
         view.schema.categorical, view.sample.codes[rows].T, view.schema.axis.slices(), strict=True
     ):
         counts = view.by_category[cluster, part]
         if counts.any():
-            # One share more, 0, for a cell that is a hole: it lies behind the categories.
+            # An extra share of 0 for the special places after the categories.
             places = np.minimum(codes, len(counts))
             shares[column.name] = (np.append(counts, 0) / counts.sum())[places]
     return shares
 
 
 def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
-    """The first rows of an order that differ from each other, by their cells."""
+    """The first ``most`` distinct rows, by their cells."""
     rows: dict[bytes, int] = {}
     for at in order:
         rows.setdefault(view.sample.codes[at].tobytes() + view.sample.numbers[at].tobytes(), int(at))
@@ -168,7 +167,7 @@ def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
 def example_row(view: View, at: int, cluster: int, shown: list[str], beside: ExtraColumns) -> dict[str, Any]:
     """A row of the sample: name, cells in the columns ``shown``, what is unusual in it, the next cluster."""
     texts, sample = view.cell_texts(at), view.sample
-    shares = _shares_held(view, np.array([at]), cluster)
+    shares = _category_shares(view, np.array([at]), cluster)
     rare = [name for name, (share,) in shares.items() if share < SURPRISING]
     costs = sample.costs[at].copy()
     own_costs = costs[cluster]
@@ -196,8 +195,8 @@ def example_row(view: View, at: int, cluster: int, shown: list[str], beside: Ext
 def border_records(view: View, beside: ExtraColumns) -> dict[str, Any]:
     """Pairs of clusters with rows between them, most rows first.
 
-    A row is on a border where another cluster is at least half as probable as its own; for methods without
-    probabilities, where it costs at most 5 % more there.
+    A row is on a border if another cluster is at least half as probable as its own; for methods without
+    probabilities, if its cost there is at most 5 % higher.
     """
     sample, borders = view.sample, view.sample.borders
     between = np.flatnonzero(borders >= 0)
@@ -224,7 +223,7 @@ def border_records(view: View, beside: ExtraColumns) -> dict[str, Any]:
 
 
 def outlier_records(view: View, beside: ExtraColumns, columns: list[str]) -> dict[str, Any] | None:
-    """The rows that are far from all clusters, the farthest first; None where the method cannot tell."""
+    """The rows that are far from all clusters, farthest first; None for methods without outlier scores."""
     scores = view.sample.outliers
     if scores is None:
         return None

@@ -1,4 +1,4 @@
-"""A few questions that put a new row into its cluster: a form, a query and a spreadsheet."""
+"""Short forms: a few questions that assign a new row to its cluster, as a page, a query and a spreadsheet."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from catalpa.table.schema import Schema
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShortForm(Document):
-    """A few columns that reproduce the clusters of a model; made by :func:`short_form`.
+    """A few columns that reproduce the clusters of a model; returned by :func:`short_form`.
 
     Every answer has points for each cluster; the cluster with most points is the label. The page, the query
-    and the spreadsheet add up the same whole numbers, so that all give the labels of ``predict``.
+    and the spreadsheet sum the same integers, so all of them give the labels of ``predict``.
 
     Attributes
     ----------
@@ -114,11 +114,11 @@ class ShortForm(Document):
         return [cells[question.name] for question in self.selection.questions]
 
     def predict(self, rows: Any) -> IntArray:
-        """The cluster of each row: the one with most points, the first of several."""
+        """The cluster with most points for each row; ties go to the lowest cluster."""
         return np.asarray(self.points(rows).argmax(axis=1))
 
     def predict_proba(self, rows: Any) -> FloatArray:
-        """Probability of each cluster for each row, (n, k), if answers were independent in a cluster."""
+        """Probability of each cluster for each row, (n, k), under independence of answers within clusters."""
         total = self.points(rows)
         odds = np.exp((total - total.max(axis=1, keepdims=True)) / SCALE)
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
@@ -139,7 +139,7 @@ class ShortForm(Document):
     def to_xlsx(self, path: str | Path, rows: Any = None) -> None:
         """Write a workbook whose formulas compute the cluster of every row that is filled in.
 
-        ``rows`` is a table to fill in; the form is empty without it.
+        ``rows`` is a table with which the form is filled in; by default it is empty.
         """
         filled = None
         if rows is not None:
@@ -156,7 +156,7 @@ class ShortForm(Document):
         keep: Sequence[str] | None = None,
         label: str = "cluster",
     ) -> str:
-        """A query that gives the cluster of every row of a database table.
+        """A query that returns the cluster of every row of a database table.
 
         Parameters
         ----------
@@ -231,16 +231,17 @@ def short_form(
 ) -> ShortForm:
     """The few columns that reproduce the clusters of a model best, as a form for new rows.
 
-    Market researchers call this a typing tool. Columns are added one by one: each is the one that raises the
-    log-probability of the labels most. Answers add up as in naive Bayes, with the shares of a cluster shrunk
-    towards those of all rows. Fewer columns than ``most`` are used if they are as accurate (within 0.5 %).
+    In market research this is called a typing tool. Forward selection adds the column that increases the
+    log-probability of the labels most. Points are summed as in naive Bayes, with the shares of a cluster
+    shrunk towards those of all rows. Fewer columns than ``most`` are used if they are as accurate (within
+    0.5 %).
 
     Parameters
     ----------
     model : fitted estimator
     X : table
-        The fitted table, or another one with the same columns. Of a table that is not in memory, and has more
-        than 20,000 rows, a random sample is used.
+        The fitted table, or another one with the same columns. If a table is not in memory and has more than
+        20,000 rows, a random sample is used.
     most : int, default=6
         Maximum number of columns.
     sample_weight : str or array-like of shape (n,), optional
@@ -258,8 +259,8 @@ def short_form(
 
     Notes
     -----
-    Numbers are asked for as numbers and have points by ranges. Columns with more than 30 categories, and
-    parts of dates and lists, are not used.
+    Numbers are entered as numbers and have points by range. Columns with more than 30 categories, and parts
+    of dates and lists, are not used.
 
     Examples
     --------
@@ -296,7 +297,7 @@ def short_form(
     most = min(most, len(questions))
     chosen = select(questions, view.row_labels, view.k, most, weights, random_state)
     if not chosen.questions:
-        raise ParameterError("No column tells the clusters of these rows apart, so no form can find them.")
+        raise ParameterError("No column separates the clusters of these rows, so no form can reproduce them.")
     form_schema = replace(schema, columns=tuple(one.column for one in chosen.questions))
     names = all_names(fitted.names, view.k)
     summary = _summary(chosen, names, title, type(model).__name__, fitted)
@@ -304,7 +305,7 @@ def short_form(
 
 
 def _changes(recipe: Recipe | None, column: str) -> bool:
-    """Whether a recipe changes cells of a column in a way that the query of a form does not know."""
+    """True if a recipe changes cells of a column in a way that the query does not support."""
     empty = category_of_empty(recipe, column) is not None
     return empty or bool(missing_texts(recipe, column) or steps_in_the_way(recipe, [column]))
 

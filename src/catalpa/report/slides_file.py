@@ -1,4 +1,4 @@
-"""What a model found in a table as PowerPoint slides with charts that can be edited."""
+"""Results of a model on a table as PowerPoint slides with editable charts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from catalpa.report.findings import Findings, findings
 from catalpa.report.workbook_file import EXTRA, about, notes, plain_text, save_bytes
 
 BARS = 8  # categories in the chart of a cluster
-REASONS = 6  # lines of text beside it
-SERIES = 8  # categories in a stacked bar; the rarer ones are one part
+REASONS = 6  # lines of text next to it
+SERIES = 8  # categories in a stacked bar; the rarer ones are combined
 WIDTH, HEIGHT, MARGIN = 13.333, 7.5, 0.6  # inches
 TITLE_SIZE, TEXT_SIZE, SMALL = 28, 16, 11  # points
 OTHER, REST = "(other)", "#C4CBD3"
@@ -27,7 +27,7 @@ OTHER, REST = "(other)", "#C4CBD3"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Slides:
-    """What a model found in a table as PowerPoint slides; made by :func:`slides`."""
+    """Results of a model on a table as PowerPoint slides; returned by :func:`slides`."""
 
     findings: Findings = field(repr=False)
 
@@ -160,7 +160,7 @@ def _write(frame: Any, lines: Sequence[str], size: int, *, bold: bool = False, c
 
 
 def printable(text: str) -> str:
-    """Text without characters that XML cannot hold."""
+    """Text without characters that XML does not allow."""
     return "".join(letter if letter.isprintable() else " " for letter in plain_text(text))
 
 
@@ -204,7 +204,7 @@ def _in_percent(chart: Any) -> None:
 
 
 def _label(chart: Any, number_format: str) -> None:
-    """Write the numbers at the bars, where they need no axis."""
+    """Write the numbers at the bars instead of an axis."""
     chart.value_axis.visible, chart.value_axis.has_major_gridlines = False, False
     plot = chart.plots[0]
     plot.has_data_labels = True
@@ -237,7 +237,7 @@ def _cluster_slide(deck: _Deck, findings: Findings, one: Mapping[str, Any]) -> N
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """Names that differ: a chart joins categories of one name."""
+    """Unique names, because a chart merges categories of the same name."""
     seen: dict[str, int] = {}
     texts = []
     for name in names:
@@ -285,7 +285,7 @@ def _share_slide(deck: _Deck, findings: Findings, record: Mapping[str, Any]) -> 
 
 
 def _few_categories(record: Mapping[str, Any]) -> tuple[list[str], list[list[float]]]:
-    """The most common categories, and their shares in every cluster and overall; the rest is one part."""
+    """The most common categories with their shares in every cluster and overall; the rest is combined."""
     overall = record["overall"]
     order = sorted(range(len(overall)), key=lambda at: -overall[at])
     most = order if len(order) <= SERIES else order[: SERIES - 1]

@@ -1,4 +1,4 @@
-"""A model and a table as one plain dict: everything the page says, ready for JSON."""
+"""The summary of a model and a table: the contents of the report as a dict of plain values."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from catalpa.report.first_screen import answer_lines, column_use
 from catalpa.report.fit_section import fit_record, split_records, weight_records
 from catalpa.report.rows import COLUMNS_SHOWN, ExtraColumns, border_records, example_rows, outlier_records
 
-# As many as a sentence bears.
-REASONS, MORE_REASONS = 3, 10  # told at once, and told on demand after them
-# Of one column in the table of shares; how many are left out is said below it.
+# Few enough for a sentence.
+REASONS, MORE_REASONS = 3, 10  # shown at first, and more on demand
+# Of one column in the table of shares; the number of omitted ones is shown below it.
 MOST_CATEGORIES = 40
-MOST_NAMED = 6  # columns in the sentence; a longer list is a number to the reader
-MOST_POINTS = 100  # categories on the map of a page: more cannot be told apart
-FEWEST_MERGED = 3  # clusters of which a tree says something
+MOST_NAMED = 6  # columns in the sentence; of a longer list only the number is given
+MOST_POINTS = 100  # categories on the map of a page: more are not legible
+FEWEST_MERGED = 3  # fewest clusters for which a tree is informative
 REUSE = {
     "python": (
         'model.save("model.json")\n\n'
@@ -48,7 +48,7 @@ REUSE = {
 def summarise(
     view: View, title: str, beside: ExtraColumns | None = None, verdict: Verdict | None = None
 ) -> dict[str, Any]:
-    """Everything a report says, as a dict of plain values.
+    """The contents of a report as a dict of plain values.
 
     These are ``title``, ``verdict``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``,
     ``titles`` (short labels of columns that have one), ``telling``,
@@ -96,11 +96,11 @@ def summarise(
 
 
 def _settings(model: Any) -> dict[str, Any]:
-    """Settings that differ from the method's own defaults, as text where JSON has no such value."""
+    """Parameters that differ from the method's defaults, as text if JSON cannot represent the value."""
     defaults = type(model)().get_params(deep=False)
     changed = {}
     for name, value in model.get_params(deep=False).items():
-        # By their texts, since NaN and arrays do not compare to a truth.
+        # Compared as text, because comparisons of NaN and arrays are not a single boolean.
         if (
             name in (*WATCHING, "recipe")
             or value is defaults.get(name)
@@ -112,7 +112,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 def _categories(view: View) -> dict[str, Any] | None:
-    """The map of categories, those that make most of it; None where there is nothing to compare."""
+    """The map with the categories that contribute most; None if there is nothing to compare."""
     if view.k < 2 or view.schema.axis.length < 2:
         return None
     map_points = category_points(view)
@@ -121,7 +121,7 @@ def _categories(view: View) -> dict[str, Any] | None:
 
 
 def _tree(view: View) -> dict[str, Any] | None:
-    """Which clusters differ least; None where there are too few to tell."""
+    """The tree of merges; None if there are too few clusters."""
     tree = tree_of(view.model)
     return None if tree is None or tree.k < FEWEST_MERGED else merge_records(tree)
 
@@ -169,7 +169,7 @@ def _clusters(
 
 
 def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
-    """Shares per column and category, columns that tell most first."""
+    """Shares per column and category, most informative columns first."""
     place = {name: at for at, name in enumerate(names)}
     records = []
     slices = view.schema.axis.slices()
@@ -199,11 +199,11 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
 
 
 def column_records(view: View) -> list[dict[str, Any]]:
-    """Every column with the bits it shares with the clusters beyond chance, highest first.
+    """Mutual information of every column with the clusters in bits, corrected for chance, highest first.
 
     For a number these are the bits that a normally distributed column with the same share of explained
-    variance would have, where this share is corrected for chance as in the adjusted R squared. A column
-    that repeats one further up says which: it does not count again.
+    variance would have; this share is corrected for chance as in the adjusted R squared. The record of a
+    column that repeats an earlier one names it, and the column does not count again.
     """
     per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
     records: list[dict[str, Any]] = [
@@ -237,10 +237,10 @@ def column_records(view: View) -> list[dict[str, Any]]:
 
 
 def importance_text(columns: list[dict[str, Any]]) -> str:
-    """The few columns that do most, in words."""
+    """A sentence about the columns with half of the information."""
     total = sum(record["bits"] for record in columns)
     if not total:
-        return "No column tells the clusters apart."
+        return "No column separates the clusters."
     sums = np.cumsum([record["bits"] for record in columns])
     half = columns[: int(np.searchsorted(sums, total / 2)) + 1]
     named = [shortened(record["column"], 60) for record in half]

@@ -1,4 +1,4 @@
-"""A table counted per cluster and column, with places for new categories and missing values."""
+"""Counts of a table per cluster and column, with places for new categories and missing values."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class TableCounts:
     sizes : array (k,)
         Weight of the rows of each cluster.
     by_place : array (k, V)
-        Weight of the rows that hold each category; the two places behind the categories of a column count
-        missing values without a category of their own, and categories not seen at fit.
+        Weight of the rows with each category. The two places after the categories of a column count missing
+        values without a category of their own, and categories not seen at fit.
     seen, sums, squares : array (k, numeric)
-        Weight of the rows that have a number, and sums of these numbers and of their squares: on the scale of
-        the fit, from the mean of the fit.
+        Weight of the rows with a number, and sums of these numbers and of their squares, on the scale of the
+        fit and relative to the mean of the fit.
     """
 
     axis: Axis  # with places for holes
@@ -78,7 +78,7 @@ class TableCounts:
 
     @property
     def in_rows(self) -> TableCounts:
-        """The same with weights counted in rows if they add up to fewer: tests are about rows."""
+        """The counts in rows if the weights add up to less, because tests need numbers of rows."""
         times = rows_per_weight(self.rows, float(self.sizes.sum()))
         names = ("sizes", "by_place", "seen", "sums", "squares")
         return replace(self, **{name: getattr(self, name) * times for name in names})
@@ -105,7 +105,7 @@ def mean_at_fit(fitted: Fitted) -> FloatArray:  # (numeric,)
 
 @dataclass(frozen=True, eq=False)
 class NewTable:
-    """A table as a model reads it, whatever became of its columns."""
+    """A table as read by a model, including absent and changed columns."""
 
     counts: TableCounts
     certainty: float | None  # mean membership probability of each row's own cluster, if the method has one
@@ -122,7 +122,7 @@ class NewTable:
 
 
 def read_table(model: Clusterer, X: Any, sample_weight: Any = None) -> NewTable:
-    """Encode and count a table wherever its rows are, including what ``predict`` refuses."""
+    """Encode and count a table of any kind, including tables for which ``predict`` raises an error."""
     fitted, row_weights = fitted_of(model), sample_weight
     source = source_for_predict(fitted.recipe, X, row_weights if isinstance(row_weights, str) else None)
     schema, weight, units = fitted.schema, None, None
@@ -153,7 +153,7 @@ def read_table(model: Clusterer, X: Any, sample_weight: Any = None) -> NewTable:
 
 @dataclass(frozen=True, eq=False)
 class ExactCounts:
-    """What ``TableCounts`` says, in whole units of weight and exact sums: it adds in any order."""
+    """``TableCounts`` in whole units of weight and exact sums, which can be added in any order."""
 
     sizes: IntArray  # (k,) int64
     by_place: IntArray  # (k, V) int64
@@ -179,7 +179,7 @@ class ExactCounts:
 
 @dataclass(frozen=True, eq=False)
 class PartReading:
-    """What the rows of a part of a table add."""
+    """Counts of a partition of a table."""
 
     rows: int
     counts: ExactCounts
@@ -218,7 +218,7 @@ class PartReading:
 def read_part(
     part: Any, model: Clusterer, weight: WeightColumn | None, units: IntArray | None
 ) -> PartReading:
-    """What the rows of a part of a table add; ``units`` (n,) are their weights if these are no column."""
+    """Read and count a partition; ``units`` (n,) are its weights if they are not a column."""
     fitted, table = fitted_of(model), open_table(part)
     schema = fitted.schema
     if weight is not None:
@@ -262,7 +262,7 @@ def _sums(fitted: Fitted, cells: _Reading, labels: IntArray, units: IntArray) ->
 def _most_frequent(new: TableSummary, most: int = 3) -> list[dict[str, Any]]:
     """The most frequent of the new categories of a column, with their number of cells."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnWarning)  # about a column that nothing is fitted to
+        warnings.simplefilter("ignore", ColumnWarning)  # warnings about a column that is not fitted
         by_value = schema_of(new, AS_CATEGORIES)
     column, tally = by_value.columns[0], new.summaries[0].tally or Tally()
     times = np.array([tally.get(category_key(value), 0) for value in column.known], dtype=np.int64)
@@ -273,7 +273,7 @@ def _most_frequent(new: TableSummary, most: int = 3) -> list[dict[str, Any]]:
 
 @dataclass(eq=False)
 class _Reading:
-    """Cells of a table in the codes of a schema, column by column: a bad one does not spoil the others."""
+    """Cells of a table encoded column by column, so that a column with errors does not affect the others."""
 
     axis: Axis
     codes: IntArray  # (n, columns); missing cells without a category of their own are at the place IGNORED
@@ -299,7 +299,7 @@ class _Reading:
         return reading
 
     def _read_block(self, at: int, block: GapBlock) -> None:
-        """Whether, or up to which step, the columns of a block that are there were answered."""
+        """Whether, or up to which step, the available columns of a block were answered."""
         there = {name: self.sources[name].columns[0] for name in block.columns if name in self.sources}
         if there:
             codes = block.cells(there).codes
@@ -309,7 +309,7 @@ class _Reading:
         columns = [column for column in schema.columns if column.inputs == (name,) and not _of_block(column)]
         if source.columns[0].missing:
             self.missing[name] = source.columns[0].missing
-        # As "ignore" reads them, missing values have a place of their own, apart from new categories.
+        # With "ignore", missing values have a place of their own, separate from new categories.
         ignoring = replace(schema, columns=tuple(columns)).with_missing("ignore")
         places = [at for at, column in enumerate(schema.categorical) if column in columns]
         try:
@@ -326,7 +326,7 @@ class _Reading:
         self.items |= {key: cells for key, cells in encoded.unseen.items() if key not in known}
 
     def as_predicted(self, schema: Schema) -> Block:
-        """The cells as ``predict`` reads them: a missing value that fit did not know is a new category."""
+        """The cells as for ``predict``: a missing value in a column without any at fit is a new category."""
         sizes = np.asarray(self.axis.sizes, dtype=np.int64)
         there = [
             schema.missing_of(column) == "category"
@@ -350,7 +350,7 @@ class _Reading:
 
 
 def _of_block(column: Column) -> bool:
-    """Whether a column stands for a block of columns that are missing together."""
+    """True if a column represents a block of columns that are missing together."""
     return column.origin is not None and bool(column.origin.steps)
 
 

@@ -1,4 +1,4 @@
-"""What a model found in a table as an Excel workbook."""
+"""Results of a model on a table as an Excel workbook."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from catalpa.report.crossings import association_text, how_tested
 from catalpa.report.findings import Findings, findings
 
 EXTRA = '"catalpa[office]"'
-# What a sheet of Excel holds; one row is the heading.
+# Limits of a sheet in Excel; one row is the heading.
 MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT, LONGEST_NAME = 1_048_575, 16_384, 32_767, 31
 EXACT = 2**53  # larger whole numbers would be rounded
 NO_NAME = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
@@ -46,7 +46,7 @@ FILLS = {1: "#DDEBF7", -1: "#FCE4D6"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workbook:
-    """What a model found in a table as an Excel workbook; made by :func:`workbook`.
+    """Results of a model on a table as an Excel workbook; returned by :func:`workbook`.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def workbook(
     labelled: bool = True,
     title: str = "Clusters",
 ) -> Workbook:
-    """Everything an analyst needs of a clustering as an Excel workbook.
+    """Export a clustering as an Excel workbook.
 
     Its sheets are a summary with the verdict, coloured profiles, a cross-tabulation for each column of
     ``against``, the numbers, and the table with its clusters. Shares are numbers with a percent format.
@@ -169,7 +169,7 @@ def book_bytes(write: Any) -> bytes:
 
 
 def save_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file that is there completely or not at all."""
+    """Write a file atomically."""
     check_path(path)
     with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
         write_atomically(Path(path), content)
@@ -217,8 +217,8 @@ class Sheet:
     at: int = 0  # the next row
 
     def line(self, *cells: Any, style: Any = None, lines: int = 1) -> int:
-        """Write a row; a cell is a value, or a value and its format. Gives the number of the row."""
-        if lines > 1:  # not every program makes room for wrapped text
+        """Write a row of values, or pairs of value and format, and return its number."""
+        if lines > 1:  # not every program adjusts the height to wrapped text
             self.sheet.set_row(self.at, LINE_HEIGHT * lines)
         for column, cell in enumerate(cells):
             value, cell_style = cell if isinstance(cell, tuple) else (cell, style)
@@ -227,7 +227,7 @@ class Sheet:
         return self.at - 1
 
     def cell(self, column: int, value: Any, style: Any = None) -> None:
-        """Write one cell of the present row."""
+        """Write one cell of the current row."""
         plain = cell_value(value)
         if plain is None:
             if style is not None:
@@ -243,7 +243,7 @@ class Sheet:
             self.line(line)
 
     def head(self, *cells: Any, numbers: tuple[int, int] | None = None) -> int:
-        """Write a row of headings; those from one place to before another stand above numbers."""
+        """Write a row of headings; a range of them is right-aligned, for columns of numbers."""
         texts = [str(cell[0] if isinstance(cell, tuple) else cell) for cell in cells]
         style = self.book.format(bold=True, bottom=1, text_wrap=True, valign="top")
         if numbers is not None:
@@ -256,7 +256,7 @@ class Sheet:
         return self.line(*cells, style=style, lines=min(-(-longest // HEAD_WIDTH), HEAD_LINES))
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Write a table with a heading that stays in view, and a filter."""
+        """Write a table with a frozen heading and a filter."""
         self.sheet.freeze_panes(self.at + 1, 0)
         first = self.head(*head)
         for row in rows:
@@ -280,7 +280,7 @@ class Sheet:
 
 
 def cell_value(value: Any) -> Any:
-    """A value as Excel has it: number, text, date, truth value, or None for a missing value.
+    """A value for Excel: number, text, date, boolean, or None for a missing value.
 
     Examples
     --------
@@ -297,21 +297,19 @@ def cell_value(value: Any) -> Any:
     if isinstance(plain, int):
         return plain if abs(plain) <= EXACT else str(plain)
     if hasattr(plain, "isoformat") or hasattr(plain, "total_seconds"):
-        # Excel has no dates before 1900 and none with a part of a second that it shows.
+        # Excel has no dates before 1900 and does not display fractions of a second.
         return str(plain) if getattr(plain, "year", 1900) < 1900 else plain
     return plain_text(str(plain))
 
 
 def _is_missing(value: Any) -> bool:
-    if (
-        value is None or type(value).__name__ == "NAType"
-    ):  # pandas.NA is equal to nothing, not even comparable
+    if value is None or type(value).__name__ == "NAType":  # comparisons with pandas.NA have no truth value
         return True
     return not hasattr(value, "__len__") and bool(value != value)
 
 
 def plain_text(text: str) -> str:
-    """Text that XML can hold, not longer than a cell."""
+    """Text that XML allows, truncated to the maximum length of a cell."""
     text_in_utf8 = text.encode("utf-8", "replace").decode("utf-8")
     return text_in_utf8 if len(text_in_utf8) <= LONGEST_TEXT else f"{text_in_utf8[: LONGEST_TEXT - 1]}…"
 
@@ -358,13 +356,13 @@ def _summary(book: Book, findings: Findings, left_out: str | None) -> None:
 
 
 def amount_format(findings: Findings) -> str:
-    """How rows, or their weights, are shown: weights that add up to little need their fractions."""
+    """Number format of rows or weights; small weights are shown with decimals."""
     is_small = findings.weighted and sum(one["size"] for one in findings.summary["clusters"]) < 1000
     return "#,##0.000" if is_small else "#,##0"
 
 
 def about(findings: Findings) -> str:
-    """What the table is and who clustered it, in a sentence."""
+    """A sentence about the table and the method."""
     table, by = findings.summary["table"], findings.summary["made_by"]
     weight = f" (weight {row_count_text(table['weight'])})" if findings.weighted else ""
     return (
@@ -453,7 +451,7 @@ def _crossed(book: Book, findings: Findings, record: Mapping[str, Any]) -> None:
 
 
 def _marked(book: Book, mark: int, formats: Mapping[int, str]) -> Any:
-    """Format of a cell that is, or is not, significantly different."""
+    """Format of a cell, marked if it is significantly different."""
     if not mark:
         return book.format(num_format=formats[0])
     return book.format(num_format=formats[mark], bold=True, bg_color=FILLS[mark])

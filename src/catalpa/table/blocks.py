@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from catalpa.arrays import code_dtype
 from catalpa.table.fused import Fused
 
-IntArray: TypeAlias = NDArray[Any]  # any integer dtype, given where it matters
+IntArray: TypeAlias = NDArray[Any]  # any integer dtype
 FloatArray: TypeAlias = NDArray[np.float64]
 
 IGNORED = 0  # place, after a column's categories, of an ignored cell
@@ -64,7 +64,7 @@ class Axis:
 
     @cached_property
     def filled(self) -> IntArray:  # columns with at least one category
-        """Columns with at least one category; the others have no first place, which sums over places need."""
+        """Columns with at least one category, because sums over places need a first place."""
         return np.flatnonzero(np.asarray(self.sizes, dtype=np.int64))
 
     @cached_property
@@ -99,7 +99,7 @@ class Axis:
         return wide
 
     def by_column(self, cells: NDArray[Any]) -> NDArray[Any]:  # (k, length) -> (k, columns)
-        """Sums over the places of each column."""
+        """Sum over the places of each column."""
         sums = np.zeros((len(cells), self.n_columns), dtype=cells.dtype)
         if len(self.filled):
             sums[:, self.filled] = np.add.reduceat(cells, self.offsets[self.filled], axis=1)
@@ -123,7 +123,7 @@ class Block:
     storage : array (n, columns), unsigned, or Fused
         Place of the category inside its column; the two places after the categories are the special ones.
     numbers : array (n, numeric), float64
-        NaN where missing.
+        NaN if missing.
     weights : array (n,), int64, or None
         Weight of each row in whole units; None means one each.
     start : int
@@ -140,7 +140,7 @@ class Block:
 
     @property
     def codes(self) -> IntArray:  # (n, columns)
-        """The codes as a new array if they are stored fused: call it once, or ask for fewer rows."""
+        """The codes. If they are stored fused, every access creates a new array."""
         return self.storage.plain() if isinstance(self.storage, Fused) else self.storage
 
     def column(self, column: int) -> IntArray:  # (n,)
@@ -163,7 +163,7 @@ class Block:
         return self.column(column).astype(np.int64) + offset
 
     def summed(self, table: NDArray[Any], axis: Axis, begin: NDArray[Any]) -> NDArray[Any]:  # (n, k)
-        """Entries of a table (axis.length, k) at the places of a row's cells, added to ``begin`` (k,)."""
+        """Sum of ``begin`` (k,) and the entries of a table (axis.length, k) for the cells of each row."""
         total = np.repeat(begin[None, :], len(self), axis=0)
         for column, offset in enumerate(axis.offsets[:-1]):
             total += table[self.places_in(column, offset)]
@@ -181,7 +181,7 @@ class Block:
         return np.maximum(columns - absent, 1) if absent.any() else None
 
     def with_dtype(self, dtype: Any) -> Block:
-        """The same rows with codes of another dtype: all blocks of a table need the same one."""
+        """The same rows with codes of another dtype, which all blocks of a table must share."""
         return replace(self, storage=self.codes.astype(dtype, copy=False))
 
     def cut(self, rows_per_block: int) -> list[Block]:
@@ -231,7 +231,7 @@ class Rows:
 class Scaling:
     """Range of each numeric column at fit; numbers beyond it may be clipped to it.
 
-    Without columns it leaves any numbers as they are.
+    Without columns, numbers are not changed.
     """
 
     low: FloatArray  # (numeric,)
@@ -242,7 +242,7 @@ class Scaling:
     def half_span(self) -> FloatArray:
         """Half the width of each column's range; 0.5 for a constant column, which is then scaled to 0.
 
-        Halves, because the whole width of a column of the largest numbers is not a number.
+        Halves, because the full width of a column may overflow.
         """
         half = self.high / 2 - self.low / 2
         return np.where((half > 0) & np.isfinite(half), half, 0.5)
@@ -275,8 +275,7 @@ def search_positions(
 ) -> IntArray:  # (at most ``most``,) int64, sorted
     """Positions of the rows of a search: all rows, or a random sample of ``most``.
 
-    With ``weighed`` (n_rows,) only rows that weigh something are looked at, and they are drawn as if the
-    others were not there.
+    With ``weighed`` (n_rows,), only rows of positive weight are sampled, as if the others did not exist.
 
     Examples
     --------
@@ -289,7 +288,7 @@ def search_positions(
     rows = n_rows if there is None else len(there)
     if most is None or rows <= most:
         return np.arange(rows) if there is None else there
-    # Without a list of all rows, which would not fit into the memory of a driver.
+    # Does not list all rows, which might exceed the memory of a Spark driver.
     positions = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     return np.asarray(positions if there is None else there[positions])
 
@@ -305,7 +304,7 @@ class RowSample:
         return RowSample(np.concatenate([self.index, other.index]), Block.together([self.rows, other.rows]))
 
     def block(self) -> Block:
-        """The rows as one block, in the order of the table; the first of them is row 0."""
+        """The rows as one block in the order of the table, numbered from 0."""
         return replace(self.sorted().rows, start=0)
 
     def sorted(self) -> RowSample:
@@ -317,7 +316,7 @@ class RowSample:
 
 
 def gather_rows(block: Block, positions: IntArray) -> RowSample:
-    """Those rows of the block that are among the sorted ``positions`` of the table."""
+    """The rows of the block at the sorted ``positions`` of the table."""
     first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
     index = positions[first:last]
     every = len(index) == len(block)
@@ -331,7 +330,7 @@ def weighed_rows(block: Block) -> IntArray:  # (1, 2) int64
 
 
 def gather_weighed(block: Block, ranks: IntArray, before: dict[int, int]) -> RowSample:
-    """Those rows of the block whose rank among all rows with positive weight is in ``ranks`` (sorted)."""
+    """The rows of the block whose rank among all rows with positive weight is in ``ranks`` (sorted)."""
     there = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights)
     first = before[block.start]
     low, high = np.searchsorted(ranks, [first, first + len(there)])

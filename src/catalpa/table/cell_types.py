@@ -1,7 +1,7 @@
 """The types of cells: how each is read, converted to a category, and restored.
 
-Columns of any library, mixed columns, single rows, chunks and files all come here, so a cell is the same
-category whichever way it comes. A category depends on its cell alone, never on the cells beside it.
+Columns of any library, mixed columns, single rows, chunks and files all use this module, so that a cell is
+the same category however it is passed. A category depends on its cell only, never on other cells.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from catalpa.errors import TableError, UnsupportedTable
 Category: TypeAlias = str | bool | int | float | None
 Key: TypeAlias = tuple[str, Any]
 
-LARGEST_EXACT = 2**53  # beyond it, not every whole number is a float
-# No leading zeros: 007 is a name. Infinity is not a number here, and "nan" is text.
+LARGEST_EXACT = 2**53  # larger integers are not all floats
+# No leading zeros (007 is a name), no infinity, and "nan" is text.
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _FLAGS = {"True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False}
-# A time of day as Python, NumPy, pandas and Arrow write it: up to the seconds, fraction, offset from UTC.
+# A time of day as written by Python, NumPy, pandas and Arrow: up to the seconds, fraction, offset from UTC.
 _CLOCK = re.compile(r"(.*?\d\d:\d\d:\d\d)(?:\.(\d*?)0*)?(Z|([+-]\d\d):?(\d\d)[:.\d]*)?")
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# Between these seconds Arrow knows the offsets of all zones; later it leaves out daylight saving time.
+# Between these seconds Arrow knows the offsets of all time zones; later it ignores daylight saving time.
 _FIRST_SURE, _LAST_SURE = 0, 2_114_380_800
 LOG10_OF_2 = 0.30103
 _MISSING = ("NoneType", "NAType", "NaTType")
@@ -87,7 +87,7 @@ def category_key(value: Category) -> Key:
     """
     if isinstance(value, str):
         return ("text", value)
-    if isinstance(value, tuple):  # a cell that holds several values, by their keys
+    if isinstance(value, tuple):  # a cell with several values
         return ("list", value)
     # True == 1 in Python, so a dictionary would merge them.
     return ("boolean", value) if isinstance(value, bool) else ("number", value)
@@ -112,7 +112,7 @@ def read_text(text: str) -> Category:
         return _FLAGS[text]
     if not (number := _NUMBER.fullmatch(text)) or np.isinf(value := float(text)):
         return text
-    # Whole numbers as they are: a float would lose digits beyond 2**53.
+    # Whole numbers stay integers: a float would lose digits beyond 2**53.
     return int_if_whole(value) if number[2] or number[3] else int(text)
 
 
@@ -133,7 +133,7 @@ def unsupported_cells(name: str, what: str) -> UnsupportedTable:
     if "complex" in what:
         return UnsupportedTable(f"Complex data not supported: column {name!r} holds {what}.")
     return UnsupportedTable(
-        f"Column {name!r} holds {what}; each cell (argument must be a string or a number) has to be text, "
+        f"Column {name!r} holds {what}; each cell (argument must be a string or a number) must be text, "
         "true or false, a number, a date or missing. Convert or drop the column."
     )
 
@@ -153,7 +153,7 @@ def _spans(name: str, what: str) -> UnsupportedTable:
     )
 
 
-# One cell of Python or NumPy. Each gives the category, None if the cell is missing.
+# One cell of Python or NumPy. Each function returns the category, None if the cell is missing.
 
 
 def _text(name: str, cell: str) -> Category:
@@ -265,7 +265,7 @@ def as_known_unit(name: str, moments: Any) -> Any:
     return moments.astype(f"M8[{known.get(unit, unit)}]")
 
 
-# The different values of an Arrow array. Each gives a list of categories, None for missing cells.
+# The distinct values of an Arrow array. Each function returns a list of categories, None for missing cells.
 
 
 def _plain_values(_name: str, values: pa.Array) -> list[Any]:
@@ -331,7 +331,7 @@ def _far_moment(value: pa.Scalar, zone: str | None) -> str:
     return moment_text(f"{written}{fraction}{text[len(written) :] if zone else ''}")
 
 
-# Categories as values of an Arrow type again.
+# Functions that convert categories back to values of an Arrow type.
 
 
 def _restored(values: Any, kind: pa.DataType) -> pa.Array:
@@ -342,7 +342,7 @@ def _restored_from_text(values: Any, kind: pa.DataType) -> pa.Array:
     return pa.array(values, type=pa.string()).cast(kind)
 
 
-def _restored_times(values: Any, kind: pa.DataType) -> pa.Array:  # Arrow casts no text to these
+def _restored_times(values: Any, kind: pa.DataType) -> pa.Array:  # Arrow cannot cast text to these
     return pa.array([None if value is None else time.fromisoformat(value) for value in values], type=kind)
 
 
@@ -383,8 +383,8 @@ class CellType:
     written: bool = False  # True if categories are values as text
 
 
-# The first type that a cell fits counts: to Python and NumPy truth values and spans of time are whole
-# numbers, a datetime is a date, and a member of an Enum may be text or a number.
+# The first matching type counts: for Python and NumPy, booleans and durations are integers, a datetime is a
+# date, and a member of an Enum may be a string or a number.
 CELL_TYPES = (
     CellType(CellKind.MIXED, (Enum,), _member),
     CellType(CellKind.TEXT, (str,), _text, is_text),
@@ -548,5 +548,5 @@ def restored(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
     cell_type = type_of_arrow(kind)
     try:
         return (_restored if cell_type is None else cell_type.restore)(values, kind)
-    except pa.ArrowException:  # numbers beyond 2**53 do not all fit the type they came from
+    except pa.ArrowException:  # numbers beyond 2**53 may not fit the original type
         return pa.array(values)

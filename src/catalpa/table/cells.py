@@ -17,7 +17,7 @@ from catalpa.errors import TableError
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.cell_types import Category, CellKind, int_if_whole
 
-LONGEST_SHOWN = 60  # characters of a name or category in a listing; free answers can be pages long
+LONGEST_SHOWN = 60  # longest name or category in a list; free answers can be pages long
 MANY_CODES = 1 << 18  # from here on, counting pairs of bytes is faster
 MISSING_CODE = -1  # as in pandas, so that its codes need no change
 
@@ -49,8 +49,8 @@ class Dtype:
 class DictionaryCells:
     """Dictionary-encoded cells.
 
-    ``codes[i]`` is a place in ``values``, or -1 where the cell is missing. ``values`` may hold categories
-    that no row has.
+    ``codes[i]`` is an index into ``values``, or -1 if the cell is missing. ``values`` may contain categories
+    that occur in no row.
     """
 
     kind: CellKind
@@ -70,7 +70,7 @@ class DictionaryCells:
         return int(np.count_nonzero(self.codes < 0)) if self.codes.dtype.kind == "i" else 0
 
     def floats(self) -> FloatArray:
-        """The cells as float64, NaN where missing; for categories that are numbers."""
+        """The cells as float64, NaN if missing; for categories that are numbers."""
         # An extra last entry, which code -1 (missing) reads.
         numbers = np.array([*(float(value) for value in self.values if value is not None), np.nan])
         return np.asarray(numbers[self.codes.astype(np.int64)])
@@ -110,7 +110,7 @@ class Numbers:
         return self.numbers if self.absent is None else self.numbers[~self.absent]
 
     def floats(self) -> FloatArray:
-        """The numbers as float64, NaN where missing."""
+        """The numbers as float64, NaN if missing."""
         floats = self.numbers.astype(np.float64)
         if self.absent is not None:
             floats[self.absent] = np.nan

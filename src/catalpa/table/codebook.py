@@ -41,7 +41,7 @@ class CodebookColumn:
     answers : tuple of Answer
         In their order, or as listed.
     ordered : bool
-        Whether the order of the answers means something.
+        True if the answers are ordered.
     missing : tuple of Answer
         Codes that stand for missing values, such as "refused".
     """
@@ -96,7 +96,7 @@ class Codebook:
     def apply(self, table: pa.Table) -> pa.Table:
         """The table with labels instead of codes; ordered columns become ordered categories.
 
-        Values without a label stay as they are. A column with many such values keeps its numbers.
+        Values without a label are not changed. A column with many such values stays numeric.
         """
         for at, name in enumerate(table.column_names):
             if (known := self.columns.get(name)) is not None and (known.answers or known.missing):
@@ -156,7 +156,7 @@ def code_text(code: Any) -> str:
 def codebook_from_table(table: pa.Table, source: str = "The codebook") -> Codebook:
     """Read a codebook from a table with columns ``column``, ``code``, ``label`` and optionally ``order``.
 
-    A row without a code gives the title of its column. ``order`` holds numbers, from low to high, or
+    A row without a code has the title of its column. ``order`` contains numbers, from low to high, or
     "missing" for a code that stands for a missing value.
 
     Examples
@@ -251,7 +251,7 @@ def _rank(order: Any, name: str, code: str, source: str) -> float:
 
 
 def distinct_labels(answers: Iterable[Answer]) -> tuple[Answer, ...]:
-    """The answers with the code appended to labels that several codes share: they are different answers."""
+    """Append the code to labels that several codes share, because they are different answers."""
     listed = list(answers)
     labels = [one.label for one in listed]
     return tuple(

@@ -1,4 +1,4 @@
-"""Decode codes and numbers to a table of the library and types that the schema was made from."""
+"""Decode codes and numbers to a table of the schema's library and types."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def decode(block: Block, schema: Schema) -> Any:
     Raises
     ------
     TableError
-        If the library takes the values apart only, such as bytes beside text in one column.
+        If the library cannot store the values in one column, such as bytes and text.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def decode(block: Block, schema: Schema) -> Any:
         table = pa.table({column.name: _to_arrow(column) for column in columns})
         backend: Any = schema.library
         return table if backend == "pyarrow" else nw.from_arrow(table, backend=backend).to_native()
-    except Exception as error:  # each library raises errors of its own
+    except Exception as error:  # every library raises different errors
         raise TableError(
             f"The rows cannot be decoded to a table of {schema.library}: a column holds values that it "
             f"cannot store together ({error})."

@@ -30,8 +30,7 @@ _MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2}):.*)?", 
 def origins_of(summary: Summary) -> list[Origin]:
     """The columns derived from a column of lists or dates; none for other columns.
 
-    Dates become year, month, weekday and hour, without those that are the same in all rows; columns of lists
-    become one column per item.
+    Dates become year, month, weekday and hour, except constant ones; lists become one column per item.
     """
     tally = summary.tally or Counter()
     if summary.kind is CellKind.LISTS:

@@ -1,4 +1,4 @@
-"""Encode a table with a schema as blocks of integers and numbers."""
+"""Encode a table as blocks of codes and numbers, using a schema."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from catalpa.table.weights import WeightColumn
 
 Grouped: TypeAlias = Callable[[IntArray, int], Groups]  # (widths, rows) -> columns that share a code
 
-ENOUGH_ROWS = 20  # from here on, a column with new categories only is an error
+ENOUGH_ROWS = 20  # fewest rows for which a column with new categories only is an error
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """An encoded table, and what was unusual in it.
+    """An encoded table, with its unseen categories and missing cells.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class EncodedTable:
     unseen : dict
         Number of cells with unseen categories, by column; columns without any are omitted.
     missing : dict
-        Missing cells per column; columns without are left out.
+        Number of missing cells, by column; columns without any are omitted.
     unknown : tuple of str
-        Columns with cells, none of which has a known category.
+        Columns with values, none of which is a known category.
     """
 
     rows: Rows
@@ -63,7 +63,7 @@ class Encoding:
     scaling: Scaling
     settings: TableSettings
     weight: WeightColumn | None = None  # the column of weights of a table in parts
-    preparation: Callable[[Table], Table] | None = None  # of a recipe, which each part is given to first
+    preparation: Callable[[Table], Table] | None = None  # applies a recipe to each part first
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class _Unseen:
 class _Mapped:
     """Codes of a column in its own dictionary, and the schema's code of each entry; the last is missing."""
 
-    codes: IntArray  # (n,), -1 where missing
+    codes: IntArray  # (n,), -1 if missing
     lookup: IntArray  # (values + 1,)
     unseen: _Unseen
     special_places: bool
@@ -128,10 +128,10 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     Parameters
     ----------
     X : table
-        With the columns of the schema, in its order; of any library.
+        A table of any library with the columns of the schema, in the same order.
     schema : Schema
     handle_unknown : {"warn", "ignore", "error"}
-        What happens when cells hold categories that the schema does not have.
+        How to treat categories that are not in the schema.
 
     Returns
     -------

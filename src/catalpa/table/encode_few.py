@@ -21,8 +21,8 @@ FEW_ROWS = 64  # up to here, single look-ups are faster than reading columns
 def few_rows(X: Any, schema: Schema) -> Rows | None:
     """The rows as ``encode`` returns them; None if the slow path is needed (new categories, warnings).
 
-    Taken are pandas and polars frames, lists of dicts, and rows without names where fit had none, with text,
-    numbers, truth values and missing cells that all are known.
+    Supports pandas and polars frames, lists of dicts, and rows without names if fit had none, whose cells are
+    known strings, numbers and booleans, or missing.
     """
     rows = _cells(X, schema)
     if not rows or any(column.origin is not None for column in schema.columns):
@@ -83,5 +83,5 @@ def _known(cell: Any, column: Column, missing: str) -> float | None:
     if column.kind is not ColumnKind.NUMERIC and edges is None:
         return column.codes.get(category_key(value))
     if isinstance(value, str | bool):
-        return None  # text may say a number
+        return None  # text may be a number
     return float(value) if edges is None else bisect_right(edges, value)

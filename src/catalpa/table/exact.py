@@ -35,7 +35,7 @@ def _sums(values: FloatArray, groups: IntArray, k: int) -> NDArray[Any]:
     mantissas, exponents = np.frexp(values)
     digits = (mantissas * 2.0**53).astype(np.int64)
     upper, lower = digits >> HALF, digits & ((1 << HALF) - 1)
-    # Numbers of one size are added as integers; the few sizes that occur are joined as Python integers.
+    # Numbers with the same exponent are added as 64-bit integers, the sums per exponent as Python integers.
     known, places = np.unique(exponents, return_inverse=True)
     keys = groups.astype(np.int64) * len(known) + places
     shape = k, len(known)

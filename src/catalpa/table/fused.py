@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from catalpa.arrays import code_dtype
 
-Groups: TypeAlias = tuple[tuple[int, ...], ...]  # the columns of each group; the last turns fastest
+Groups: TypeAlias = tuple[tuple[int, ...], ...]  # the columns of each group; the last one varies fastest
 
 BYTES = 256  # different ones
 WIDEST_GROUP = BYTES  # fused codes stay in one byte
 CACHE_BYTES = 1 << 20  # of the level 2 cache, for the fused table of clusters looked up together
 CLUSTERS_TOGETHER = 32
-PLACE_COST = 60  # look-ups that take as long as filling one entry of the fused table
-MANY_ROWS = 1 << 16  # below this, the saved memory does not pay for unfusing
+PLACE_COST = 60  # cost of filling one entry of the fused table, in look-ups
+MANY_ROWS = 1 << 16  # with fewer rows, the saved memory is not worth the time of unfusing
 ROWS_BEHIND = 8  # the core reads this many rows at a time
 ROWS_AT_ONCE = 8192  # fused or unfused at a time, to stay in the cache
 
@@ -36,7 +36,7 @@ class Fused:
     groups : tuple of tuple of int
         The columns that share a code.
     cells : array (n + 8, groups), unsigned
-        The fused codes. Behind the last row are codes of other rows, or zeros.
+        The fused codes. After the last row there are codes of other rows, or zeros.
     n : int
         Number of rows.
     dtype : dtype
@@ -146,7 +146,7 @@ def lookup_codes(table: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:  # (
 
 
 def storage_groups(widths: NDArray[Any], n: int) -> Groups:
-    """Groups for storage, where the number of clusters is not known yet."""
+    """Groups for storage, when the number of clusters is not known yet."""
     return pass_groups(widths, CLUSTERS_TOGETHER, n) if n >= MANY_ROWS else plain_groups(widths, n)
 
 

@@ -1,4 +1,4 @@
-"""Columns that are missing in the same rows: questions that were skipped together, or not reached."""
+"""Columns that are missing in the same rows: questions that were skipped together or not reached."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from catalpa.table.cell_types import CellKind
 from catalpa.table.cells import Cells, DictionaryCells, Dtype, Numbers
 
 ANSWERED = "answered"
-UP_TO = ": answered up to"  # end of the name of a block in which rows stop at one of several steps
+UP_TO = ": answered up to"  # suffix of the name of a block with several steps
 
 
 @dataclass(frozen=True)
 class GapBlock:
-    """Columns that are missing in the same rows, which count once.
+    """Columns that are missing in the same rows, which are counted once.
 
-    The missing values of its columns are ignored, and one more column says that the block was answered; it is
-    missing if none of its columns was. If rows stop answering at one of several steps, that column says up to
-    which.
+    The missing values of its columns are ignored. An additional column indicates whether the block was
+    answered; it is missing if no column was. If rows stop answering at one of several steps, that column has
+    the last step that was answered.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class GapBlock:
 
     @property
     def name(self) -> str:
-        """The column that takes the place of the missing values."""
+        """Name of the column that replaces the missing values."""
         first, more = self.columns[0], len(self.columns) - 1
         if len(self.steps) > 1:
             return f"{first} to {self.columns[-1]}{UP_TO}"
@@ -53,18 +53,18 @@ class GapBlock:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The values of that column, in their order: the last column of each step."""
+        """The ordered values of that column: the last column of each step."""
         return tuple(step[-1] for step in self.steps) if len(self.steps) > 1 else (ANSWERED,)
 
     def among(self, names: Iterable[str]) -> GapBlock | None:
-        """The block with those of its columns that are among some names; None if none is."""
+        """The block restricted to the columns in ``names``; None if there are none."""
         known = set(names)
         steps = (tuple(name for name in step if name in known) for step in self.steps)
         sizes = tuple(step for step in steps if step)
         return replace(self, steps=sizes) if sizes else None
 
     def cells(self, columns: Mapping[str, Cells]) -> DictionaryCells:
-        """The column that takes the place of the missing values.
+        """The cells of the column that replaces the missing values.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class GapBlock:
 
 
 def _present(cells: Cells) -> NDArray[np.bool_]:
-    """Where a column is not missing."""
+    """Mask of the rows in which a column is not missing."""
     if isinstance(cells, Numbers):
         return np.ones(len(cells), dtype=np.bool_) if cells.absent is None else ~cells.absent
     return np.asarray(cells.codes.astype(np.int64) >= 0)

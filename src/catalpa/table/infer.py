@@ -66,11 +66,11 @@ def infer(
         array, or a list of rows.
     categorical_features : list of names, list of indices, boolean mask, "from_dtype" or None
         The number columns that are categories. None decides by the values: whole numbers with at most 20
-        different values, each there at least twice on average (or at most two different values), are
+        distinct values that occur at least twice on average (or at most two distinct values), are
         categories. "from_dtype" takes every number column as numeric. Other columns are always categories.
     missing : {"category", "ignore", "error"} or dict
-        What a missing cell is: a category of its own, nothing, or an error; a dict gives it by column, and
-        columns that it does not list have "category".
+        How to treat missing cells: as a category, ignore them, or raise an error. A dict sets this by column;
+        columns that it does not contain have "category".
     numbers : {"keep", "refuse", "shape"}
         "refuse" leaves no numeric column: whole numbers become categories, other numbers are an error
         unless ``bins`` is given. "shape" cuts columns with spikes or a long tail into ordered bins and
@@ -105,10 +105,10 @@ def infer_batches(
     numbers: NumbersPolicy = "keep",
     bins: int | None = None,
 ) -> Schema:
-    """As ``infer``, for a table that comes in batches of rows.
+    """As ``infer``, for a table in batches of rows.
 
-    Only the different values of the columns are kept, never the rows. See ``infer`` for the parameters;
-    "shape" leaves numeric columns as they are, for ``shaped`` to decide from some rows.
+    Only the distinct values of the columns are stored, never the rows. See ``infer`` for the parameters;
+    "shape" does not change numeric columns, which ``shaped`` does later from a sample of rows.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
 
 
 def _answered(settings: TableSettings, summaries: Sequence[Summary]) -> list[Column]:
-    """One column for each block of columns that are missing together, in place of their missing values."""
+    """Add a column for each block of columns that are missing together, and ignore their missing values."""
     gaps = [summary.name for summary in summaries if summary.missing and settings.in_block(summary.name)]
     columns = []
     for setting in settings.blocks:
@@ -164,7 +164,7 @@ def _answered(settings: TableSettings, summaries: Sequence[Summary]) -> list[Col
 
 
 def _check_policies(settings: TableSettings, names: Sequence[str]) -> None:
-    """Refuse a policy for a column that the table does not have."""
+    """Raise an error if there is a policy for a column that the table does not have."""
     if not isinstance(settings.missing, Mapping):
         return
     for name in settings.missing:
@@ -190,7 +190,7 @@ def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
     ]
     if names:
         raise NumericColumns(
-            f"The columns {names} hold numbers with fractions, and this method knows categories only. "
+            f"The columns {names} hold numbers with fractions, but this method supports categories only. "
             "Bin them (bins=5), list them in categorical_features to take every number as a category, "
             "or use a mixed method (DISC, KPrototypes)."
         )
@@ -257,13 +257,13 @@ class Rules:
         if self.listed is not None or not summary.integral or summary.tally is None:
             return False
         different = len(summary.tally)
-        # Each twice on average: a short table of measured numbers also has few different ones.
+        # Twice on average, because a short table of measurements also has few distinct numbers.
         return different <= FEW and (different <= 2 or 2 * different <= summary.present)
 
     def _categorical(self, summary: Summary, kind: ColumnKind) -> Column:
         declared, tally = summary.dtype.declared, summary.tally or Counter()
         if summary.kind is CellKind.ORDERED and declared is not None:
-            categories = declared  # including those that no row has: they are steps of the order
+            categories = declared  # including those that occur in no row: they are steps of the order
         elif summary.kind is CellKind.LISTED and declared is not None:
             categories = tuple(value for value in declared if category_key(value) in tally)
         else:
@@ -314,8 +314,8 @@ def _remarks_on_categories(summary: Summary) -> list[str]:
 def extend(schema: Schema, X: Any) -> Schema:
     """The schema extended by the new categories of a table.
 
-    New categories come after those that were there, in their own order; that of missing cells stays last.
-    Bins and the ranges of numbers stay as they are.
+    New categories follow the existing ones in their own order; that of missing cells stays last. Bins and
+    ranges of numbers are not changed.
 
     Examples
     --------

@@ -19,8 +19,8 @@ from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 class JoinedAxis:
     """An axis on which some columns are coded together with their parent column.
 
-    The code of a tied column is ``code of the parent * width + code``. Nothing else about a pass changes: the
-    counts of such a column are those of pairs of categories.
+    The code of a tied column is ``code of the parent * width + code``. The counts of such a column are those
+    of pairs of categories; otherwise a pass over the data is the same.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class JoinedAxis:
     def expand(self, table: FloatArray, pairs: FloatArray) -> FloatArray:  # (axis.length, k)
         """Costs of all places, from costs of categories (V, k) and of pairs of categories (pairs, k).
 
-        A tied cell whose parent is missing or unknown costs what it costs by itself; one that is missing or
-        unknown itself costs nothing.
+        If the parent is missing or unknown, a tied cell has its marginal cost; a cell that is missing or
+        unknown itself has cost 0.
         """
         wide = self.plain.expand(table)
         tables = [wide[start:stop] for start, stop in pairwise(self.plain.offsets)]

@@ -56,7 +56,7 @@ class TablePreparation(Protocol):
 class Table:
     """A table in memory: names, library, and one column of cells per name.
 
-    A column is read when it is first asked for and kept, so that infer and encode read it once.
+    A column is read on first access and cached, so that infer and encode read it once.
     """
 
     names: tuple[str, ...]
@@ -124,7 +124,7 @@ class Table:
         return replace(self, n_rows=len(rows), sources=columns)
 
     def arranged(self, schema: Schema) -> Table:
-        """Records in the schema's order, with missing cells for absent keys; other tables unchanged."""
+        """Records in the schema's order, with missing cells for absent keys; other tables are unchanged."""
         if self.names == schema.inputs or not (schema.named and self.header.records):
             return self
         if not set(self.names) <= set(schema.inputs):
@@ -290,9 +290,9 @@ def _open_array(array: NDArray[Any]) -> Table:
         raise UnsupportedTable(f"Complex data not supported\n{array!r:.200}\n")
     if isinstance(array, np.ma.MaskedArray):
         hidden = np.ma.getmaskarray(array)
-        array = np.array(array.data, dtype=object)  # only object arrays hold None and numbers
+        array = np.array(array.data, dtype=object)  # only object arrays can contain both None and numbers
         array[hidden] = None
-    plain = np.asfortranarray(array)  # columns are read several times: contiguous is faster
+    plain = np.asfortranarray(array)  # contiguous, because columns are read several times
     return Table(*_names(range(plain.shape[1])), "numpy", plain.shape[0], list(plain.T))
 
 
@@ -345,7 +345,7 @@ def _all_text(labels: Sequence[Any]) -> bool:
 
 
 def _open_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
-    keys = list(dict.fromkeys(key for row in rows for key in row))  # a set would lose their order
+    keys = list(dict.fromkeys(key for row in rows for key in row))  # unlike a set, keeps the order
     columns = [_objects([row.get(key) for row in rows]) for key in keys]
     return Table(*_names(keys), "dicts", len(rows), columns)
 
@@ -405,7 +405,7 @@ def _read_pandas(name: str, series: Any) -> Cells:
 
 def _read_pandas_category(name: str, series: Any) -> DictionaryCells:
     index = series.cat.categories
-    check_text(f"Column {name!r} holds", index)  # pandas would stumble over it
+    check_text(f"Column {name!r} holds", index)  # pandas fails on these
     inner = str(index.dtype)
     labels = index.astype(str) if inner.startswith(("interval", "period")) else index
     coded = read_column("pandas", name, labels.to_series()).coded()
@@ -421,9 +421,9 @@ def _read_polars(name: str, series: Any) -> Cells:
     kind = str(series.dtype)
     if kind.startswith("Enum"):
         dtype = Dtype("Enum", tuple(series.dtype.categories.to_list()))
-        # An Enum lists its categories in an order that means nothing: nominal, but kept for the codes.
+        # The order of an Enum's categories has no meaning: the column is nominal, but keeps the codes.
         return replace(read_arrow(name, series.to_arrow(), dtype), kind=CellKind.LISTED)
-    if kind in ("Object", "Int128", "UInt128"):  # Arrow takes none of them
+    if kind in ("Object", "Int128", "UInt128"):  # Arrow supports none of these
         return read_objects(name, _objects(series.to_list()), Dtype(kind))
     if kind.startswith("Categorical"):  # older polars append the sort order
         kind = "Categorical"

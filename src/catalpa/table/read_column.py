@@ -1,6 +1,6 @@
 """Read one column of any library as cells, by column or cell by cell.
 
-What a cell means is in ``cell_types``; whole columns are read by their different values where Arrow has them.
+Cells are interpreted by ``cell_types``. Whole columns are read by their distinct values if Arrow has them.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from catalpa.table.cell_types import (
 from catalpa.table.cells import MISSING_CODE, Cells, DictionaryCells, Numbers, indices_of, one_order
 from catalpa.table.schema import Dtype
 
-# Classes whose cells are equal only if they are the same category, so that each is looked at once.
+# Classes whose cells are equal only if they are the same category, so that each distinct cell is read once.
 _HASHED = frozenset((str, bool, int, float, bytes, date, type(None)))
-# Classes whose columns Arrow reads as one type, with no cell turned into another.
+# Classes whose columns Arrow reads as one type without converting any cell.
 _TEXTS: frozenset[type] = frozenset((str, np.str_))
 _NUMBERS: frozenset[type] = frozenset((int, float, np.float64, np.int64, np.int32, np.int16, np.int8))
 _OTHERS: tuple[frozenset[type], ...] = tuple(frozenset((kind,)) for kind in (bool, date, bytes, Decimal))
@@ -72,7 +72,7 @@ def _read_numbers(
     missing = np.isnan(numbers) if absent is None else np.isnan(numbers) | absent
     if np.isinf(numbers[~missing]).any():
         raise infinite_numbers(name)
-    # 0, as NaN would make a column of whole numbers look fractional.
+    # 0, because NaN would make a column of whole numbers look fractional.
     return Numbers(CellKind.FLOAT, dtype, np.where(missing, 0, numbers), missing)
 
 
@@ -146,7 +146,7 @@ def _dictionary(name: str, array: pa.Array) -> pa.DictionaryArray:
 
 
 def _validate(name: str, array: pa.Array) -> None:
-    """Raise an error for indices outside a dictionary and for invalid UTF-8, which nobody checks later."""
+    """Raise an error for indices outside a dictionary and for invalid UTF-8, which are not checked later."""
     try:
         if pa.types.is_dictionary(array.type) and _points_inside(array):
             array.dictionary.validate(full=True)
@@ -260,7 +260,7 @@ def _read_arrow_lists(name: str, array: pa.Array, dtype: Dtype) -> DictionaryCel
 
     groups, places = _factorized(map(cell, range(len(array))))
     values = [sorted_items(items.values[code] for code in group if code >= 0) for group in groups]
-    # Lists of different codes may hold the same items: one of them is missing, or there twice.
+    # Lists of different codes may have the same items, if an item is missing or repeated.
     different, same = _factorized(values)
     lookup = np.array([*same, MISSING_CODE], dtype=np.int64)
     return DictionaryCells(CellKind.LISTS if different else CellKind.EMPTY, dtype, different, lookup[places])
@@ -352,13 +352,13 @@ def _read_cells(name: str, cells: Any, dtype: Dtype) -> Cells:
     kind = joined_kind(kinds)
     if kind in NUMBER_KINDS:
         return _numbers_of(kind, dtype, values, coded)
-    # No Arrow type holds them all: decode returns text, but the dtype records that they are dates.
+    # No Arrow type supports them all: decode returns text, but the dtype records that they are dates.
     dtype = replace(dtype, inner=kind.value) if kind is CellKind.MOMENT else dtype
     return DictionaryCells(kind, dtype, values, coded)
 
 
 def _numbers_of(kind: CellKind, dtype: Dtype, values: list[Any], codes: IntArray) -> Cells:
-    """The cells as numbers if a NumPy dtype holds all of them exactly, otherwise dictionary-encoded."""
+    """The cells as numbers if a NumPy dtype represents all of them exactly, otherwise dictionary-encoded."""
     absent = codes < 0 if (codes < 0).any() else None
     low, high = min(values), max(values)
     if kind is CellKind.INTEGER:

@@ -1,6 +1,6 @@
-"""What fit learned about a table: columns, kinds and categories, serialisable as JSON.
+"""The schema of a table at fit: columns, kinds and categories, serialisable as JSON.
 
-And the settings by which it was learned.
+Also the settings for inferring it.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class TableSettings:
             raise ParameterError(f"bins is {self.bins!r}; it must be None or a whole number of at least 2.")
 
     def missing_of(self, name: str) -> MissingPolicy:
-        """What a missing value of a column of the table is; "category" for columns that are not listed."""
+        """Policy for missing values of a column of the table; "category" for columns that are not listed."""
         return "ignore" if self.in_block(name) else self._given_policy(name)
 
     def in_block(self, name: str) -> bool:
-        """Whether a column's missing values count once, with those of its block."""
+        """True if a column is in a block whose missing values are counted once."""
         policy = self._given_policy(name)
         return policy == "category" and any(name in block.columns for block in self.blocks)
 
@@ -95,15 +95,15 @@ class Origin:
     """The column that a derived column was made from."""
 
     column: str  # the table's column, or the first of several
-    # "year", "month", "weekday" or "hour" of its dates; "holds" asks whether its lists hold ``item``;
-    # "answered" whether, or up to which step, a block of columns was answered.
+    # "year", "month", "weekday" or "hour" of its dates; "holds" if its lists contain ``item``; "answered" if,
+    # or up to which step, a block of columns was answered.
     part: str
     item: Category = None
     steps: tuple[tuple[str, ...], ...] = ()  # the columns of a block that are missing together
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The table's columns that it is made from."""
+        """The table's columns from which it is derived."""
         return tuple(name for step in self.steps for name in step) or (self.column,)
 
     @property
@@ -129,11 +129,11 @@ class Column:
     edges : tuple of float
         Inner borders of the bins of a binned column; a number on a border belongs to the bin above it.
     clipped : bool
-        Whether a number beyond ``low`` or ``high`` counts as that limit.
+        True if numbers beyond ``low`` or ``high`` are clipped to that limit.
     origin : Origin or None
-        Where a column comes from that the table itself does not have.
+        Origin of a derived column, which is not in the table.
     missing : {"category", "ignore", "error"} or None
-        What a missing value of this column is; None if it is that of the schema.
+        Policy for missing values of this column; None for that of the schema.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class Column:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The columns of the table that it is read from."""
+        """The columns of the table from which it is read."""
         return (self.name,) if self.origin is None else self.origin.columns
 
     @property
@@ -201,8 +201,8 @@ class Column:
     def code_of(self, value: Category) -> int | None:
         """The code of a value, or None if it was not seen at fit.
 
-        A value that is not known as it is may be known as another type. Text is never compared with other
-        text by what it says: "1.10" and "1.1" may be versions.
+        A value that differs only in type from a known one has its code. Two texts are never compared as
+        numbers: "1.10" and "1.1" may be versions.
 
         Examples
         --------
@@ -236,14 +236,14 @@ class Schema:
     columns : tuple of Column
         In the table's order.
     missing : {"category", "ignore", "error"}
-        Of columns without a policy of their own.
+        Policy for missing values of columns without their own.
     decisions : tuple of str
         One readable line per judgement.
     library : str
-        The library that tables come back in: that of the table ("pandas", "polars", "pyarrow", "numpy",
-        "list", "dicts" or another frame library); "pandas" for files, queries of DuckDB, Dask and Spark.
+        The library of returned tables: that of the input ("pandas", "polars", "pyarrow", "numpy", "list",
+        "dicts" or another frame library); "pandas" for files, queries of DuckDB, Dask and Spark.
     named : bool
-        Whether the names came with the table; otherwise they are x0, x1, ...
+        True if the table has column names; otherwise they are x0, x1, ...
 
     Examples
     --------
@@ -287,7 +287,7 @@ class Schema:
         return [column.name for column in self.categorical if not column.binned and column.ranked > 2]
 
     def missing_of(self, column: Column) -> MissingPolicy:
-        """What a missing value of a column is."""
+        """Policy for missing values of a column."""
         return self.missing if column.missing is None else column.missing
 
     def with_missing(self, policy: MissingPolicy) -> Schema:

@@ -32,7 +32,7 @@ def schema_to_dict(schema: Schema) -> dict[str, Any]:
 
 def _column_state(column: Column) -> dict[str, Any]:
     state = {**asdict(column), "kind": column.kind.value}
-    # Most columns are the table's own: their files stay as they were before others could be made.
+    # Only derived columns have an origin; the files of other columns keep the older format.
     state = {
         name: value for name, value in state.items() if value is not None or name not in ("origin", "missing")
     }

@@ -26,14 +26,14 @@ from catalpa.table.schema import (
 )
 
 FEW = 20  # whole numbers with more distinct values are numeric, not categories
-MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
+MAX_CATEGORIES = 1000  # nominal columns with more categories raise a warning
 IDENTIFIER_ROWS = 20  # from this many rows on, an (almost) unique column looks like an identifier
 NEARLY_ALL = 0.9  # share of distinct cells in a column of names or free text
-MANY_NUMBERS = 20  # distinct numbers of a column, from which it is numeric
-FEW_WORDS = 3  # distinct words among them that mark missing numbers
+MANY_NUMBERS = 20  # fewest distinct numbers of a numeric column
+FEW_WORDS = 3  # most distinct words among them that may mark missing numbers
 LOOKED_AT = 50 * FEW  # sample that distinguishes many distinct numbers from few
 
-LOOK_FIRST = "catalpa.look(X) lists what is in a table, and recipe=catalpa.look(X).recipe mends it."
+LOOK_FIRST = "catalpa.look(X) lists the findings, and recipe=catalpa.look(X).recipe fixes them."
 
 Tally: TypeAlias = Counter[Key]
 
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 class Summary:
     """Row count, missing cells, range and distinct values of a column.
 
-    ``tally`` is None for numbers whose different values were too many, or not asked for; ``total`` is the sum
+    ``tally`` is None for numbers with too many distinct values, or if it is not needed; ``total`` is the sum
     of whole numbers.
     """
 
@@ -105,7 +105,7 @@ def _joined_dtype(one: Summary, other: Summary) -> Dtype:
     if not one.present and other.present:
         return other.dtype
     if one.present and other.present and joined_kind((one.kind, other.kind)) is CellKind.MIXED:
-        return replace(one.dtype, inner="")  # no type holds all of them
+        return replace(one.dtype, inner="")  # no type supports all of them
     if one.dtype.declared is None or other.dtype.declared is None:
         return one.dtype
     if one.dtype.ordered and other.dtype.ordered:
@@ -125,7 +125,7 @@ def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
     wanted = every_value or (integral and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
-    # Only if it is exact: ends as floats, and a sum of 64 bits, taken from the lowest number on.
+    # Only if exact: the ends are floats, and the sum of differences from the smallest number fits 64 bits.
     exact = cells.kind is CellKind.INTEGER and max(-low, high) <= LARGEST_EXACT and high - low < 2**31
     first = int(low) if exact else 0
     total = int((present.astype(np.int64) - first).sum()) + first * len(present) if exact else 0
@@ -133,7 +133,7 @@ def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
 
 
 def _with_range(summary: Summary) -> Summary:
-    """The summary with the range of dictionary-encoded numbers, which no NumPy dtype holds."""
+    """The summary with the range of dictionary-encoded numbers that no NumPy dtype can represent."""
     if not summary.is_number:
         return summary
     values = [value for _, value in summary.tally or ()]
@@ -178,7 +178,7 @@ class TableSummary:
 def digest(X: Any, settings: TableSettings) -> TableSummary:
     """Summarise one batch of rows; only distinct values are stored, never rows.
 
-    The settings say which values will be asked for when the schema is decided.
+    The settings determine which values are needed to decide the schema.
     """
     table = open_table(X)
     listed = _listed_columns(table.names, settings.categorical_features)
@@ -203,7 +203,9 @@ def _listed_columns(names: tuple[str, ...], features: CategoricalFeatures) -> fr
             f"'from_dtype' or None. For one column write [{features!r}]."
         )
     if not isinstance(features, Iterable):
-        raise ParameterError(f"categorical_features is {features!r}; it has to be a list, a mask or a word.")
+        raise ParameterError(
+            f"categorical_features is {features!r}; it must be a list, a mask, 'from_dtype' or None."
+        )
     wanted = list(features)
     if wanted and all(isinstance(item, bool | np.bool_) for item in wanted):
         if len(wanted) != len(names):
@@ -224,7 +226,7 @@ def _one_listed(names: tuple[str, ...], item: Any) -> str:
             return names[int(item)]
     else:
         raise ParameterError(
-            f"categorical_features holds {item!r}; name columns by text or by whole-number index, "
+            f"categorical_features contains {item!r}; refer to columns by name or integer index, "
             "or give a mask."
         )
     raise UnknownColumn(
@@ -304,7 +306,7 @@ def _counts_rows(summary: Summary) -> bool:
     if not summary.is_number or not summary.integral or summary.missing or summary.n < IDENTIFIER_ROWS:
         return False
     low, high = int(summary.low), int(summary.high)
-    # Numbers that repeat could fill the same range, but hardly with this sum.
+    # Repeated numbers could have the same range and count, but are unlikely to have this sum.
     return high - low + 1 == summary.n and summary.total == (low + high) * summary.n // 2
 
 

@@ -14,7 +14,7 @@ from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.exact import as_float, exact_sums
 from catalpa.table.open import Table, open_table
 
-EXACT_UNITS = 1 << 30  # of weights that need no rounding; those that do have more
+EXACT_UNITS = 1 << 30  # of weights that need no rounding; other weights have more
 SAME_WEIGHT = 1e-12  # weights that differ by this share are equal
 # Total weight in units. A soft pass adds numbers in 2**-30 of a unit: with more, sums would pass 64 bits.
 MOST_UNITS = 2**32
@@ -30,7 +30,7 @@ class WeightFacts:
     greatest: float
     total: int  # exact, in units of 2**-1126
     integral: bool
-    divisor: int  # greatest common divisor of whole weights; 0 where weights are too large for it to matter
+    divisor: int  # greatest common divisor of whole weights; 0 if weights are too large for it to matter
 
     @staticmethod
     def of(weights: FloatArray) -> WeightFacts:
@@ -78,8 +78,8 @@ class WeightScale:
     """The unit in which weights are counted."""
 
     unit: float | None  # the number that all weights are multiples of, or None if they are rounded
-    per_weight: float  # units that make a weight of 1
-    all_one: bool  # whether every row weighs one unit: the way without weights is faster
+    per_weight: float  # units per weight of 1
+    all_one: bool  # True if every row weighs one unit: unweighted counting is faster
 
     @staticmethod
     def of(facts: WeightFacts, multiples: bool) -> WeightScale:
@@ -107,7 +107,7 @@ class WeightScale:
 
 @dataclass(frozen=True)
 class WeightColumn:
-    """A column of weights and its scale, sent to where the rows are."""
+    """A column of weights and its scale, which can be sent to workers."""
 
     name: str
     scale: WeightScale
@@ -121,10 +121,9 @@ class WeightColumn:
 def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None, float]:
     """Weights in integer units, and the number of units in a weight of 1.
 
-    Weights that are multiples of one number are exact, in units of that number: equal weights are one unit
-    each, so that they change nothing. Others are rounded to the finest power of two that keeps the total
-    below 2**32 units: with a million rows, about one part in 4 000 of the mean weight. There are no units
-    where every weight is the same.
+    Weights that are multiples of one number are exact, in units of that number. Others are rounded to the
+    finest power of two that keeps the total below 2**32 units: with a million rows, about one part in 4 000
+    of the mean weight. If all weights are equal, the units are None.
 
     Examples
     --------
@@ -145,7 +144,7 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_
     """The weights as numbers; raises an error if they are invalid."""
     if isinstance(sample_weight, str):
         raise ParameterError(
-            f"sample_weight is {sample_weight!r}, the name of a column, and there is no table to take it "
+            f"sample_weight is {sample_weight!r}, the name of a column, but there is no table to take it "
             "from: give one weight per row."
         )
     weights = _as_numbers(sample_weight, "sample_weight")
@@ -183,7 +182,7 @@ def not_multiples(weights: FloatArray, unit: float) -> int:
     return int((np.abs(ratios - np.rint(ratios)) > SAME_WEIGHT * ratios).sum())
 
 
-# Functions that run where the rows are, one per pass over the column of weights.
+# Functions that run on the workers, one per pass over the column of weights.
 
 
 def facts_of_part(part: Any, name: str) -> WeightFacts:

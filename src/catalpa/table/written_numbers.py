@@ -1,7 +1,7 @@
-"""Numbers as people write them: thousands marks, decimal commas, currencies, percent signs and units.
+"""Numbers in text: thousands marks, decimal commas, currencies, percent signs and units.
 
-`detect_numbers` finds how the numbers of a column are written, `parse_numbers` reads them. Both work on the
-distinct texts of a column.
+`detect_numbers` detects the format of a column, `parse_numbers` parses it. Both work on the distinct texts of
+a column.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-BLANKS = "\u00a0\u2007\u2009\u202f"  # no-break and thin blanks: between thousands, or before a unit
+BLANKS = "\u00a0\u2007\u2009\u202f"  # no-break and thin spaces: between thousands, or before a unit
 APOSTROPHES = "\u2019\u02bc"
 MINUS = "\u2212"
 FEW = 0.05  # tolerated share of contradicting numbers
 FEWEST = 0.5  # least share of numbers among the distinct texts of a numeric column
 
-# Letters before a number are a currency; others make a code of it, as in Q1.
+# Only currencies may precede a number; other letters mean a code, as in Q1.
 CURRENCIES = (
     *(
         "USD",
@@ -79,7 +79,7 @@ CURRENCIES = (
 _CODES = "|".join(sorted(CURRENCIES, key=len, reverse=True))
 _BEFORE = rf"(?:(?:{_CODES})\.?|[A-Z]{{0,2}}\p{{Sc}})\s*"
 _SIGNS = r"\p{Sc}%‰°µ"
-# Many letters right behind the digits make a code, as in 2013FAIL.
+# Many letters directly after the digits mean a code, as in 2013FAIL.
 _AFTER = rf"(?:[\p{{L}}{_SIGNS}][\p{{L}}²³]{{0,2}}|\s+[\p{{L}}{_SIGNS}][\p{{L}}{_SIGNS}²³/. ]{{0,15}})"
 # Currency, number, unit. The number begins and ends with a digit, but for a first or a last point.
 _PARTS = (
@@ -93,7 +93,7 @@ LEADING_ZERO = r"^0[0-9]"
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """How the numbers of a column are written.
+    """Format of the numbers of a column.
 
     Attributes
     ----------
@@ -102,11 +102,11 @@ class NumberFormat:
     group : {"", ".", ",", " ", "'"}
         Mark between thousands (``groupChar``).
     unit : str
-        Currency, percent sign or unit beside the numbers; "" if there is none (``bareNumber`` is false if
-        there is one). A percentage keeps its number: 45 % is 45.
+        Currency, percent sign or unit before or after the numbers; "" if there is none (``bareNumber`` is
+        false if there is one). Percentages are not divided by 100: 45 % is 45.
     marks : {"clear", "absent", "ambiguous"}
-        "ambiguous" if the texts fit a decimal mark and a thousands mark alike, as 3,664 does, and "absent" if
-        all are digits.
+        "ambiguous" if the mark may be a decimal or a thousands mark, as in 3,664, and "absent" if there are
+        only digits.
     """
 
     decimal: str = "."
@@ -121,10 +121,10 @@ class NumberFormat:
 
 
 def detect_numbers(texts: pa.Array | Iterable[str]) -> NumberFormat | None:
-    """Detect how numbers are written, from the distinct texts of a column; None if it has others.
+    """Detect the format of numbers from the distinct texts of a column; None if they are not numbers.
 
-    Other texts are allowed if they are fewer than half: the caller decides how many are too many. Numbers
-    with leading zeros, such as 007, are codes. One unit is allowed, which some numbers may lack.
+    Other texts are allowed if they are fewer than half; the caller decides how many are too many. Numbers
+    with leading zeros, such as 007, are codes. One unit is allowed, and may be absent from some numbers.
 
     Examples
     --------

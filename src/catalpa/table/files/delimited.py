@@ -33,7 +33,7 @@ THREADS_FROM = 1 << 24  # larger text files are read by several threads
 # Bytes that a thread cuts at a time: every such piece has dictionaries of its own, to be unified afterwards.
 BLOCK_BYTES = 1 << 22
 
-# What pandas, R, Excel and databases write. "None" and "-" are left out: they are categories in many tables.
+# Missing values as written by pandas, R, Excel and databases. "None" and "-" are categories in many tables.
 MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
 BLANK_SPELLINGS = (*(" " * length for length in range(1, 9)), "\t", "\u00a0")
 DELIMITERS = (",", ";", "\t", "|")  # the first wins if several fit equally well
@@ -53,19 +53,19 @@ class Layout:
     ----------
     names : list of str
     dialect : Dialect
-        Everything decided.
+        The dialect with all decisions.
     na : tuple of str
-        Further texts that stand for a missing cell.
+        Additional texts that stand for a missing cell.
     first : int
         Records before the rows, empty lines included.
     offset : int
-        Bytes before the rows, in UTF-8 and without a mark.
+        Bytes before the rows, in UTF-8 and without a byte order mark.
     left_out : tuple of int
         Places of rows that are not read.
     footers : int
         Lines below the rows, which have fewer fields.
     decimal_commas : bool
-        Whether columns hold numbers with decimal commas, and none with points: 1.234 is then no fraction.
+        True if numbers have decimal commas and never decimal points: 1.234 is then not a fraction.
     findings : tuple of FileFinding
     """
 
@@ -151,7 +151,7 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     for text in (na,) if isinstance(na, str) else na:
         # Half of a surrogate pair: no file contains it, and Arrow cannot search for it.
         if not isinstance(text, str) or any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise ParameterError(f"na holds {text!r}; give the texts that stand for a missing cell.")
+            raise ParameterError(f"na contains {text!r}; give the texts that stand for a missing cell.")
         texts.append(text)
     return tuple(texts)
 
@@ -248,7 +248,7 @@ def chosen_delimiter(sample: SampleText, name: str, delimiter: str | None) -> st
         return "\t" if name.lower().endswith(TABBED) else _found_delimiter(sample.lines)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\0\r\n"':
         raise ParameterError(
-            f"delimiter is {delimiter!r}; it has to be a single character of ASCII, and neither a quote nor "
+            f"delimiter is {delimiter!r}; it must be a single ASCII character, and neither a quote nor "
             "the end of a line."
         )
     return delimiter
@@ -306,7 +306,7 @@ def _quote_findings(quote: str) -> tuple[FileFinding, ...]:
 
 def _blanks_follow(sample: SampleText, delimiter: str) -> bool:
     """True if a blank follows every delimiter, in rows of several fields."""
-    if delimiter == "\t" or '"' in sample.text:  # Arrow knows no quotes behind a blank
+    if delimiter == "\t" or '"' in sample.text:  # Arrow does not recognise quotes after a blank
         return False
     fields = [
         field for line in sample.lines.splitlines()[:SAMPLE_RECORDS] for field in line.split(delimiter)[1:]
@@ -349,7 +349,7 @@ def _evened(records: Sequence[Sequence[str]], width: int) -> list[list[str]]:
     for record in records:
         cells = list(record)
         if width > 2 and len(cells) == width - 1 and rows and len(rows) >= 0.8 * (len(records) - 1):
-            # A delimiter ends every row, or the first column holds the names of rows, as R writes them.
+            # A delimiter ends every row, or the first column has row names, as written by R.
             ends = all(not row[-1].strip() for row in rows)
             cells = [*cells, ""] if ends else ["", *cells]
         while len(cells) > width and not cells[-1].strip():
@@ -433,11 +433,11 @@ def _parse(utf8: bytes, layout: Layout) -> pa.Table:
     parse, convert = text_options(layout, repeating)
     # Missing fields are found among the distinct ones, once all columns have few.
     convert.strings_can_be_null = len(repeating) < len(layout.names)
-    # To look for the ends of lines outside quotes takes a reading of its own, and fields are cut sooner
-    # where no byte can be a quote.
+    # Searching for line ends outside quotes needs another pass, and fields are split faster if no byte can be
+    # a quote.
     if layout.quote.encode() not in utf8:
         parse.newlines_in_values, parse.quote_char = False, False
-    convert.check_utf8 = False  # it was text a moment ago
+    convert.check_utf8 = False  # it was checked to be text before
     table = _read(body, layout.names, parse, convert)
     if layout.left_out:
         keep = np.ones(table.num_rows, dtype=bool)
@@ -453,7 +453,7 @@ def _read(
     convert: arrow_csv.ConvertOptions,
     block: int | None = None,
 ) -> pa.Table:
-    # Arrow's reading threads now and then abort a short program while it ends; large files need them.
+    # Arrow's threads sometimes abort a short program on exit, so only large files use them.
     read = arrow_csv.ReadOptions(use_threads=body.size > THREADS_FROM, block_size=block or BLOCK_BYTES)
     read.column_names = names
     try:
@@ -469,7 +469,7 @@ def _read(
 def _repeating(body: pa.Buffer, layout: Layout) -> set[str]:
     """Columns whose first fields occur twice on average, so that dictionaries are faster."""
     parse, convert = text_options(layout)
-    parse.invalid_row_handler = _skip_row  # a fault, to be told later
+    parse.invalid_row_handler = _skip_row  # an error that is reported later
     read = arrow_csv.ReadOptions(use_threads=False, block_size=LOOKED_AT_BYTES)
     read.column_names = layout.names
     try:
@@ -572,7 +572,7 @@ def read_fields(texts: pa.ChunkedArray | pa.Array, decimal: str) -> tuple[FieldK
 
 
 def fields_of(texts: pa.ChunkedArray | pa.Array, decimal: str, layout: Layout) -> tuple[FieldKind, Any]:
-    """`read_fields`, for the file of a layout: 1.234 beside 5,67 is read by nobody as 1.234."""
+    """`read_fields` for a layout: in a file with decimal commas, 1.234 is not a fraction."""
     if layout.decimal_commas and decimal == "." and pc.any(pc.match_substring(texts, ".")).as_py():
         return FieldKind.TEXT, None
     return read_fields(texts, decimal)

@@ -23,7 +23,7 @@ _KEYS = {
 
 
 def _are_rows(values: Any) -> bool:
-    """Whether it is a list of numbers of rows, counted from 1."""
+    """True for a list of row numbers, counted from 1."""
     return isinstance(values, list | tuple) and all(
         isinstance(row, int) and not isinstance(row, bool) and row >= 1 for row in values
     )
@@ -39,17 +39,17 @@ class Dialect:
     Attributes
     ----------
     delimiter, encoding : str or None
-        Of delimited text.
+        Delimiter and encoding of delimited text.
     quote : str or None
-        Around fields of delimited text that hold delimiters.
+        Quote character of delimited text.
     skip_initial_space : bool or None
-        Whether blanks behind delimiters are left out.
+        True if blanks after delimiters are removed.
     header : tuple of int or None
-        Rows that hold the names of the columns; ``()`` if there are none.
+        Rows with the names of the columns; ``()`` if there are none.
     join : str
-        Between the texts of several header rows.
+        Separator between the texts of several header rows.
     skip_rows : tuple of int
-        Rows that are left out.
+        Rows that are skipped.
     sheet : str or None
         The sheet of a workbook.
 
@@ -80,9 +80,7 @@ class Dialect:
         object.__setattr__(self, "skip_rows", tuple(sorted(set(self.skip_rows))))
         header = self.header or ()
         if list(header) != list(range(header[0], header[0] + len(header))) if header else False:
-            raise ParameterError(
-                f"header is {header}; several header rows have to follow each other: (1, 2)."
-            )
+            raise ParameterError(f"header is {header}; several header rows must be consecutive: (1, 2).")
         if set(header) & set(self.skip_rows):
             raise ParameterError(
                 f"Row {min(set(header) & set(self.skip_rows))} is in header and in skip_rows."
@@ -126,7 +124,7 @@ class Dialect:
         return replace(self, **{name: value for name, value in changes.items() if value is not None})
 
 
-ANY = Dialect()  # everything is to be found
+ANY = Dialect()  # everything is detected
 
 
 def dialect_of(
@@ -168,7 +166,7 @@ class FileFinding:
         "title", "second header", "no header", "names", "quotes", "encoding", "sheets", "footer" or "total".
     message : str
     safe : bool
-        Whether it was acted on. If not, it is proposed only.
+        True if it was applied, False if it is only proposed.
     rows : tuple of int
         Rows of the file that it is about, counted from 1.
     """

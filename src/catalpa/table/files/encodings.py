@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from catalpa.errors import ParameterError, TableError
 
-SAMPLE_CHARACTERS = 65_536  # holds a line of thousands of names
+SAMPLE_CHARACTERS = 65_536  # enough for a line of thousands of names
 SAMPLE_BYTES = 4 * SAMPLE_CHARACTERS  # no character takes more than four
 NOT_OF_TEXT = ("idna", "punycode", "undefined")  # host name encodings, and "undefined"
 _HIGH = bytes(range(0x80, 0x100))
-# An apostrophe or a no-break blank behind a small letter; Windows has capitals with accents there.
+# An apostrophe or a no-break space after a lower-case letter; these bytes are accented capitals in cp1252.
 _MAC_MARKS = re.compile(rb"(?<=[a-z.,?!])[\xca\xd5]")
 # Small letters with accents and the German sharp s; Windows has capitals, paragraph and other signs there.
 _MAC_LETTERS = re.compile(
@@ -52,7 +52,7 @@ def refuse_binary(begin: bytes, name: str) -> None:
     # Only UTF-16 and UTF-32 text contains zero bytes, and begins with a mark.
     if b"\0" in begin[:SAMPLE_CHARACTERS] and marked_encoding(begin) is None:
         raise TableError(
-            f"{name} is not text: it holds zero bytes, as pictures, archives and programs do. Give a table; "
+            f"{name} is not text: it contains zero bytes, like images, archives and programs. Give a table; "
             "of UTF-16 text without a mark give the encoding, for instance utf-16-le."
         )
 
@@ -77,7 +77,7 @@ def in_utf8(content: bytes, name: str, encoding: str | None) -> tuple[bytes, str
     """The text in UTF-8 without a byte order mark, and its encoding; the same bytes if it was UTF-8."""
     marked = marked_encoding(content)
     encoding_name = known_encoding(encoding) or marked
-    # UTF-8 first: it refuses most text that is something else, while cp1252 takes nearly anything.
+    # UTF-8 first, because other text is rarely valid UTF-8, while nearly anything is valid cp1252.
     candidates = (
         [encoding_name] if encoding_name else ["utf-8"] if begins_in_utf8(content) else ["utf-8", "legacy"]
     )
@@ -94,11 +94,11 @@ def in_utf8(content: bytes, name: str, encoding: str | None) -> tuple[bytes, str
             last, byte = error, error.start
         except UnicodeEncodeError as error:  # some encodings can contain half of a surrogate pair
             raise TableError(
-                f"{name} is not written in {codec}: it holds halves of surrogate pairs."
+                f"{name} is not written in {codec}: it contains halves of surrogate pairs."
             ) from error
     line = content.count(b"\n", 0, byte) + 1
     raise TableError(
-        f"{name} is not written in {codec}: line {line} holds the byte 0x{content[byte]:02x}, "
+        f"{name} is not written in {codec}: line {line} contains the byte 0x{content[byte]:02x}, "
         "which is invalid in it. Give the encoding, for instance latin-1."
     ) from last
 

@@ -56,13 +56,13 @@ class HeaderLines:
     Attributes
     ----------
     rows : tuple of int
-        Places of the rows with names among the rows that were looked at, from 0; empty if there are none.
+        Indices of the rows with names among the rows that were inspected; empty if there are none.
     first : int
-        Place of the first row below them.
+        Index of the first row below them.
     names : list of str
-        As they are called, each once.
+        Unique column names.
     skipped : tuple of int
-        Places of rows below the names that hold neither names nor data.
+        Indices of rows below the names that contain neither names nor data.
     findings : tuple of FileFinding
     """
 
@@ -82,8 +82,8 @@ def find_header(
 ) -> HeaderLines:
     """Find the column names in the first rows of a file, including empty rows.
 
-    ``asked`` are the places of the rows that were asked for; ``()`` for none. Rows in ``spanning`` have cells
-    over several columns.
+    ``asked`` are the indices of header rows chosen by the user; ``()`` for none. Rows in ``spanning`` have
+    cells over several columns.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def _count(row: Row) -> int:
 def _first_row(rows: Sequence[Row], width: int) -> int:
     """Index of the first row that is neither a title nor empty."""
     usual = median([_count(row) for row in rows if _count(row)] or [1])
-    for at, row in enumerate(rows[:FIRST_ROWS]):  # noqa: B007 - the place is used behind the loop
+    for at, row in enumerate(rows[:FIRST_ROWS]):  # noqa: B007 - the index is used after the loop
         count = _count(row)
         # One text at the left of a table of several columns is a title; so is a line without delimiters.
         alone = count == 1 and width > 1 and (len(row) == 1 or (bool(row[0].strip()) and usual >= 2))
@@ -136,7 +136,7 @@ def _first_row(rows: Sequence[Row], width: int) -> int:
             break
     else:
         return next((place for place, row in enumerate(rows) if _count(row)), 0)
-    # One row of words above another is rather a name of several columns than prose.
+    # A row of words above another one is more likely a name of several columns than prose.
     return _below_prose(rows, at, width, at + 1 if len(_header_rows(rows, at, width)) == 1 else at + 2)
 
 
@@ -195,20 +195,20 @@ def _continues(names: Row, items: Row, below: Sequence[Row], width: int) -> bool
     if sum(cell.lower() in RESPONSES for cell in filled) >= 0.2 * width or _are_units(items, below, width):
         return True
     blank = [column for column in range(width) if column >= len(names) or not names[column].strip()]
-    # Programs that write row numbers leave the name of the first column empty.
+    # Programs that write row numbers often leave the name of the first column empty.
     inner = [column for column in blank if column > 0]
     if not inner or sum(map(_is_number, filled)) > 0.2 * len(filled):
         return False
     words = [column for column in inner if column < len(items) and _is_word(items[column])]
     again = _returning(items, below, width)
     if len(inner) >= 0.25 * width and len(words) >= 0.9 * len(inner) and len(inner) >= 2:
-        # Words that return below are answers, and the row is one of data.
+        # Words that occur again below are answers, so the row is data.
         return sum(again.get(column, False) for column in words) <= 0.5 * len(words) or not again
     return len(words) > 0 and len(again) >= 3 and sum(not back for back in again.values()) >= 0.7 * len(again)
 
 
 def _are_units(items: Row, below: Sequence[Row], width: int) -> bool:
-    """True if a row has words above columns of numbers only, as a line of units has."""
+    """True if a row has words above numeric columns only, such as a line of units."""
     units = others = 0
     for column in range(width):
         item = items[column].strip() if column < len(items) else ""
@@ -222,7 +222,7 @@ def _are_units(items: Row, below: Sequence[Row], width: int) -> bool:
 
 
 def _names_by_program(rows: Sequence[Row], at: int) -> bool:
-    """True for names, questions and a line of the survey program, as Qualtrics writes them."""
+    """True for the three header rows of Qualtrics: names, questions, and a line for the program."""
     if at + 3 >= len(rows):
         return False
     filled = [cell for cell in rows[at + 2] if cell.strip()]
@@ -340,7 +340,7 @@ def _second_line(place: int) -> FileFinding:
 
 
 def _program_line(place: int) -> FileFinding:
-    message = f"Skipped line {place + 1}, which the survey program wrote for itself."
+    message = f"Skipped line {place + 1}, which is internal to the survey program."
     return FileFinding("program line", message, rows=(place + 1,))
 
 

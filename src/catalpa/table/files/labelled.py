@@ -29,8 +29,8 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 def read_labelled(content: bytes, name: str, form: str) -> tuple[pa.Table, Codebook]:
     """Read a file of a statistics program, with labels instead of codes, and its codebook.
 
-    A column whose values all have labels holds the labels; a column with labels for some values only, such
-    as the ends of a scale, keeps its numbers. What the file calls missing is missing.
+    A column whose values all have labels is read as labels. A column with labels for some values only, such
+    as the ends of a scale, stays numeric. Values that the file declares as missing are missing.
     """
     with needing(f"Reading {name} needs pyreadstat", "'catalpa[spss]'"):
         import pyreadstat

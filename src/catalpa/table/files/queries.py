@@ -1,6 +1,6 @@
 """Lazy queries: polars LazyFrames and DuckDB relations, executed once into a file.
 
-A fit reads its rows several times, and a query may give them in another order each time it is run.
+A fit reads its rows several times, and a query may return them in a different order each time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from catalpa.table.files.header import refuse_same_names
 class Query(Protocol):
     """One query: its columns, and writing and reading its rows."""
 
-    library: ClassVar[str]  # of the frames that come back
+    library: ClassVar[str]  # library of returned frames
 
     def names(self) -> list[str]:
         """Column names, without running the query."""

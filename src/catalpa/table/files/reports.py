@@ -1,4 +1,4 @@
-"""Recognise reports: cross-tabulations of questions and groups, which hold no row per case."""
+"""Recognise reports: cross-tabulations of questions and groups, which do not have one row per case."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from catalpa.errors import TableError
 FEWEST_ROWS, FEWEST_COLUMNS, FEWEST_NUMBERS = 6, 3, 10
 FEWEST_SECTIONS = 3
 SECTIONS = 0.05  # share of the rows that are titles of sections
-REPEATED = 0.7  # different labels per row, above which labels do not repeat from section to section
+REPEATED = 0.7  # distinct labels per row above which labels do not repeat from section to section
 SHARES = 0.3  # of the numbers that are percentages
 _PERCENT = re.compile(r"[0-9.,]+\s?%")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.,' ]*\s?%?|[-\u2013*]|n/?a", re.IGNORECASE)
@@ -50,7 +50,7 @@ def _is_ragged(table: Sequence[Sequence[str]]) -> bool:
 
 
 def _has_sections(table: Sequence[Sequence[str]], *, shares: bool) -> bool:
-    """True if titles of sections, or bases of percentages, stand above rows of numbers."""
+    """True if there are titles of sections, or bases of percentages, above rows of numbers."""
     sections = [at for at, row in enumerate(table) if row[0] and not any(row[1:])]
     rows = [row for row in table if any(row[1:])]
     filled = [cell for row in rows for cell in row[1:] if cell]
@@ -63,7 +63,7 @@ def _has_sections(table: Sequence[Sequence[str]], *, shares: bool) -> bool:
     bases = sum(_BASE.fullmatch(label) is not None for label in labels)
     if bases and shares and repeated:
         return True
-    # A group whose rows lack all numbers is no title: its name stands in other rows too.
+    # The name of a group without numbers also occurs in other rows, unlike a title.
     titles = [table[at][0] for at in sections if at + 1 not in sections and table[at][0] not in labels]
     several = len(titles) >= max(FEWEST_SECTIONS, SECTIONS * len(table))
     return several and repeated and not any(map(str.isdigit, titles))

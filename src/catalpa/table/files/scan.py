@@ -33,7 +33,7 @@ from catalpa.table.files.text_scan import TextFiles
 
 CELL_BYTES = 256  # peak memory of a cell while its batch is read, decoded and encoded
 FEWEST_ROWS, MOST_ROWS = 1 << 10, 1 << 17  # of a batch; larger ones are not faster
-IN_BATCHES = ("text", "parquet", "arrow")  # forms that can be read so
+IN_BATCHES = ("text", "parquet", "arrow")  # formats that can be read in batches
 TAIL_BYTES = 1 << 16  # contains the footer of a Parquet or Arrow file, or the last rows of a text
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -58,7 +58,7 @@ def scan(
     ----------
     source : path, pattern, folder, or list of paths
         Parquet, Arrow or delimited text files, the latter also with .gz: one file, a pattern such as
-        ``"rows/*.parquet"``, or a folder, whose files are taken in the order of their names.
+        ``"rows/*.parquet"``, or a folder, whose files are read in the order of their names.
     columns, drop, delimiter, encoding, decimal, na, header, skip_rows, dialect
         Which columns to keep or to leave out, and how text is written, as in
         :func:`catalpa.table.read_table`.
@@ -69,7 +69,7 @@ def scan(
     Returns
     -------
     Scan
-        To be given to ``fit`` or ``predict`` in place of a table.
+        To pass to ``fit`` or ``predict`` instead of a table.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Scan:
     Attributes
     ----------
     paths : tuple of Path
-        In the order in which their rows count.
+        Files in the order of their rows.
     columns, drop, dialect, decimal, na
         As given to ``catalpa.scan``.
     memory : int
@@ -227,8 +227,8 @@ class Scan:
 class FileSnapshot:
     """State of files at a point in time, to detect changes.
 
-    A fit reads its files several times: for the schema, to encode the rows, for the labels of each. If rows
-    came or went in between, labels would belong to other rows, and nothing would look wrong.
+    A fit reads its files several times: for the schema, to encode the rows, and for the labels. If rows were
+    added or removed in between, labels would silently belong to other rows.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -252,7 +252,7 @@ class FileSnapshot:
 
 def _changed(path: Path) -> TableError:
     return TableError(
-        f"{path} changed while it was being read: its rows would get the labels of others. "
+        f"{path} changed while it was being read, so labels would belong to other rows. "
         "Begin again when nothing writes to it, or on a copy."
     )
 
@@ -275,8 +275,8 @@ def _paths_of(source: Any) -> tuple[Path, ...]:
     if not isinstance(source, str | Path):
         if not isinstance(source, list | tuple):
             raise UnsupportedTable(
-                f"scan reads files, and got {type(source).__name__}. Give the path of a file or folder, or a "
-                "list of paths; pass a table in memory to fit as it is."
+                f"scan reads files, but got {type(source).__name__}. Give the path of a file or folder, or a "
+                "list of paths; pass a table in memory directly to fit."
             )
         return tuple(path for one in source for path in _paths_of(one))
     if str(source) == "-":
@@ -319,14 +319,14 @@ def _arrow_schema(path: Path) -> pa.Schema:
 
 
 def _parquet_tables(path: Path, names: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    # Without pre_buffer and with a small buffer: otherwise whole row groups are held at once.
+    # Without pre_buffer and with a small buffer; otherwise whole row groups are in memory at once.
     with parquet_file(path, pre_buffer=False, buffer_size=1 << 20) as file:
         for batch in file.iter_batches(rows, columns=list(names), use_threads=False):
             yield validated(pa.Table.from_batches([batch]).select(list(names)))
 
 
 def _arrow_tables(path: Path) -> Iterator[pa.Table]:
-    # Read, not mapped: a mapped file that is cut by another program ends this one.
+    # Not memory-mapped: truncation of a mapped file by another program would crash the process.
     with pa.OSFile(str(path)) as source:
         reader = arrow_reader(source)
         if isinstance(reader, pa.ipc.RecordBatchStreamReader):

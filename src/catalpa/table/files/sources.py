@@ -61,9 +61,9 @@ class FileTable:
     ----------
     table : pyarrow.Table
     dialect : Dialect
-        How the file is laid out. Given back to `read_table`, it repeats every decision.
+        Layout of the file. Passed to `read_table`, it repeats every decision.
     findings : tuple of FileFinding
-        What was found beside the rows, in sentences.
+        Findings about the file.
     codebook : Codebook or None
         Titles and labels, if the file has them.
     """
@@ -93,28 +93,28 @@ def read_table(
     Parameters
     ----------
     source : path, "-" or binary stream
-        The suffix of a path says what it is (CSV, TSV, Parquet, Arrow, Feather, Excel, OpenDocument, SPSS,
-        Stata, SAS; text also with .gz). "-" is standard input; streams are recognised by their first bytes,
-        and are text otherwise.
+        The suffix of a path determines the format (CSV, TSV, Parquet, Arrow, Feather, Excel, OpenDocument,
+        SPSS, Stata, SAS; text also with .gz). "-" is standard input; streams are recognised by their first
+        bytes, and are text otherwise.
     delimiter, encoding : str or None
-        Of delimited text; None finds them from the text.
+        Delimiter and encoding of delimited text; None detects them.
     decimal : {".", ","}
-        Before the fraction of a number in delimited text. With ",", points between thousands are left out.
+        Decimal mark of numbers in delimited text. With ",", points between thousands are removed.
     na : list of str
         Texts of fields and cells that mark missing values, such as ``["-", "?"]``, in addition to empty
         ones.
     columns, drop : list of str or None
         The columns to keep, and columns to leave out.
     sheet : str, int or None
-        The sheet of a workbook, by its name or number from 1; None reads the longest one.
+        The sheet of a workbook, by name or number from 1; None reads the longest one.
     header : int, list of int or None
         The rows with the names of the columns, counted from 1 as a spreadsheet program shows them; ``[]`` if
-        there are none. None finds them: titles above the names are skipped, a second line that continues
-        them is joined to them, and columns without names are called "column 1" and so on.
+        there are none. None detects them: titles above the names are skipped, a second line that continues
+        the names is joined to them, and columns without names are called "column 1" and so on.
     skip_rows : int, list of int or None
         Rows to leave out, such as a row of totals.
     dialect : Dialect or None
-        All of this at once, as `read_file` found it for a file like this one.
+        All of these options at once, such as the dialect that `read_file` detected for a similar file.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def read_table(
 
     See Also
     --------
-    read_file : The same, with what was found and decided.
+    read_file : Also returns the layout and the findings.
 
     Examples
     --------
@@ -183,9 +183,9 @@ def read_file(
 def read_codebook(source: str | Path | IO[bytes]) -> Codebook:
     r"""Read a codebook from a file with columns column, code, label and order, or from SPSS, Stata or SAS.
 
-    A row without a code gives the title of its column. ``order`` holds numbers from low to high, or
-    "missing" for a code that stands for a missing value. Of a file of a statistics program its labels are
-    taken.
+    A row without a code has the title of its column. ``order`` contains numbers from low to high, or
+    "missing" for a code that stands for a missing value. From a file of a statistics program, the labels are
+    read.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
     if not isinstance(source, str | Path):
         content = source.read()
         if not isinstance(content, bytes):
-            raise TableError("The stream gives text; open it in binary mode ('rb').")
+            raise TableError("The stream returns text; open it in binary mode ('rb').")
         return _recognized("The stream", content)
     path = Path(source)
     form, gzipped = form_of(path)
@@ -336,7 +336,7 @@ def chosen_columns(
             )
     selected = [column for column in (columns or names) if column not in (drop or ())]
     if not selected:
-        raise TableError(f"No column of {source} is left: all of {names_listed(names)} are dropped.")
+        raise TableError(f"No column of {source} is left: {names_listed(names)} are all dropped.")
     return selected
 
 

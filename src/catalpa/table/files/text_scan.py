@@ -1,4 +1,4 @@
-"""Delimited text read in batches; a first pass finds the types of the columns."""
+"""Delimited text read in batches; a first pass determines the types of the columns."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _layout(path: Path, dialect: Dialect, na: tuple[str, ...]) -> Layout:
     try:
         with _text(path, encoding) as lines:
             return with_rows_left_out(layout, lines)
-    except UnicodeError as error:  # of a mark that lacks
+    except UnicodeError as error:  # of an absent byte order mark
         raise _wrongly_encoded(path, encoding) from error
 
 
@@ -126,7 +126,7 @@ def _wrongly_encoded(path: Path, encoding: str | None) -> TableError:
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
-    """The beginning of a file: its header, and usually some rows; whether it is the whole file."""
+    """The beginning of a file, with its header and usually some rows, and whether it is the whole file."""
     try:
         with pa.input_stream(str(path)) as stream:
             begin = more = bytes(stream.read(SAMPLE_BYTES))

@@ -16,7 +16,7 @@ from catalpa.table.written_numbers import detect_numbers, parse_numbers
 FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
 CLOSE = 0.05  # of a sum
 LOOKED_AT = 400  # rows that show how numbers are written
-MOST_MARKS = 0.1  # of the cells that are no numbers, such as "-", in a column of written numbers
+MOST_MARKS = 0.1  # of the cells that are not numbers, such as "-", in a column of numbers stored as text
 NAMES = (
     "total",
     "totals",
@@ -97,7 +97,7 @@ def _numbers(column: pa.ChunkedArray, *, written: bool) -> Any:
 def _is_total(table: pa.Table, place: int) -> bool:
     named = any(text.strip().rstrip(":").lower() in NAMES for text in _texts(table, place))
     fitting = largest = numbers = 0
-    # To read numbers from text takes long; it is done for a row that is called a total.
+    # Parsing numbers in text is slow, so it is done only if the row is named as a total.
     for column in (_numbers(one, written=named) for one in table.columns):
         if column is None or (cell := column[place].as_py()) is None:
             continue

@@ -18,7 +18,7 @@ from catalpa.table.files.reports import is_report, report_refused
 
 ERRORS = ("#N/A", "#DIV/0!", "#REF!", "#NAME?", "#NULL!", "#NUM!", "#VALUE!", "#SPILL!", "#CALC!")
 LARGEST_EXACT = 2**53
-LOOKED_AT = 400  # rows from which names are found and reports recognised
+LOOKED_AT = 400  # rows used to detect names and reports
 
 
 @dataclass(frozen=True)
