@@ -12,7 +12,8 @@ which is written once per size. Every engine and size is measured in a process o
 partitions is the same for every size, so what grows with the rows shows.
 
 Dask: bytes that the scheduler writes to workers and reads from them, and what workers pass to each other.
-Spark: the functions that Python sends, and the sizes of the tasks' results in Spark's event log.
+Spark: the functions that Python sends, once per worker, and the sizes of the tasks' results in Spark's event
+log; what workers pass to each other is not measured. The driver's memory is that of the Python process.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import resource
 import subprocess
 import sys
@@ -27,7 +29,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -160,12 +162,14 @@ def on_spark(folder: Path, memory: str, meter: Meter) -> Iterator[tuple[Any, Cal
         return text
 
     serializers.CloudPickleSerializer.dumps = counted
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # executors need the packages of this process
     megabytes = int(float(memory.removesuffix("GB")) * 1024)
     with tempfile.TemporaryDirectory() as log:
         session = (
             SparkSession.builder.master(f"local-cluster[{WORKERS},1,{megabytes}]")
             .config("spark.executor.memory", f"{megabytes}m")
             .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
             .config("spark.eventLog.enabled", "true")
             .config("spark.eventLog.dir", Path(log).as_uri())
             .config("spark.eventLog.compress", "false")
@@ -204,18 +208,23 @@ def run(call: str, X: Any, model: Any) -> Any:
     return model
 
 
-def measured(engine: str, folder: Path, rows: int, memory: str) -> Iterator[dict[str, Any]]:
-    """Every call on one engine; in a process of its own."""
+def measured(
+    engine: str, folder: Path, rows: int, memory: str, calls: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Calls on one engine; in a process of its own."""
     warnings.simplefilter("ignore")
     meter, model = Meter(), None
     with ENGINES[engine](folder, memory, meter) as (X, look):
         look("start")
-        for call in CALLS:
+        for call in calls:
             before, began = Counter(meter.sums), time.perf_counter()
             model = run(call, X, model)
             seconds = time.perf_counter() - began
             look(call)
-            moved = {name: meter.sums[name] - before[name] for name in ("passes", *BYTES)}
+            moved = {
+                name: meter.sums[name] - before[name] if name in meter.sums else None
+                for name in ("passes", *BYTES)
+            }
             yield {
                 "engine": engine,
                 "rows": rows,
@@ -242,10 +251,24 @@ def section(stored: pd.DataFrame) -> str:
     ]
     lines = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * (len(heads) - 2)}"]
     for one in stored.sort_values(["engine", "call", "rows"]).to_dict("records"):
-        moved = [f"{one[name] / 1e6:.2f}" for name in BYTES]
+        moved = ["-" if pd.isna(one[name]) else f"{one[name] / 1e6:.2f}" for name in BYTES]
         size = [f"{one['rows']:.0e}", one["passes"], *moved, one["driver, MB"]]
         lines.append(f"| {one['engine']} | `{one['call']}` | {' | '.join(map(str, size))} |")
+    if missing := not_measured(stored):
+        lines += ["", f"Not measured: {'; '.join(missing)}."]
     return "\n".join(lines)
+
+
+def not_measured(stored: pd.DataFrame) -> list[str]:
+    """Calls that were not measured, as text per engine and size."""
+    texts = []
+    for engine in ENGINES:
+        for rows in sorted(stored["rows"].unique()):
+            of = stored[(stored["engine"] == engine) & (stored["rows"] == rows)]
+            calls = [f"`{call}`" for call in CALLS if call not in set(of["call"])]
+            if calls:
+                texts.append(f"{', '.join(calls)} on {engine} with {rows:.0e} rows")
+    return texts
 
 
 def write_page() -> None:
@@ -256,53 +279,65 @@ def write_page() -> None:
     PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
 
 
+def store(file: Path, measurement: dict[str, Any]) -> None:
+    """Add a line to the stored ones; one of the same engine, size and call is replaced."""
+    table = pd.DataFrame([measurement])
+    if file.exists():
+        stored = pd.read_csv(file)
+        key = ["engine", "rows", "call"]
+        replaced = stored.set_index(key).index.isin(table.set_index(key).index)
+        table = pd.concat([stored[~replaced], table])
+    # Not measured on Spark.
+    table = table.astype({"bytes between workers": "Int64", "largest worker, MB": "Int64"})
+    table.sort_values(["engine", "rows"], kind="stable").to_csv(file, index=False)
+
+
+def measure_apart(engine: str, folder: Path, rows: int, size: int, asked: argparse.Namespace) -> int:
+    """Print and store every call as soon as it is measured in a process of its own; its exit code."""
+    again = [sys.executable, __file__, "--memory", asked.memory, "--calls", *asked.calls]
+    again += ["--one", engine, str(folder), str(rows)]
+    with subprocess.Popen(again, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("{"):
+                print(line, end="", flush=True)
+                if asked.store:
+                    store(asked.store, json.loads(line) | {"table, GB": round(size / 1e9, 2)})
+    return process.returncode
+
+
 def main() -> None:
     """Print one line per engine, size and call."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=float, nargs="+", default=[1e6, 1e7])
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--calls", nargs="+", default=list(CALLS), choices=CALLS, help="fit, then others")
     parser.add_argument("--memory", default="1GB", help="of each worker")
     parser.add_argument("--store", type=Path, help="a CSV file for every line")
     parser.add_argument("--page", action="store_true", help="write the page from stored figures")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.calls[0] != "fit":
+        parser.error("--calls starts with fit, whose model the others need")
     if asked.page:
         write_page()
         return
     if asked.one:
         engine, folder, rows = asked.one
-        for line in measured(engine, Path(folder), int(float(rows)), asked.memory):
+        for line in measured(engine, Path(folder), int(float(rows)), asked.memory, asked.calls):
             print(json.dumps(line), flush=True)
         return
-    lines: list[dict[str, Any]] = []
+    failed: list[str] = []
     for rows in map(int, asked.rows):
         with tempfile.TemporaryDirectory() as folder:
             size = generate(Path(folder), rows)
             print(f"{rows:,} rows: {size / 1e9:.2f} GB in memory, workers of {asked.memory}", flush=True)
             for engine in asked.engines:
-                again = [
-                    sys.executable,
-                    __file__,
-                    "--memory",
-                    asked.memory,
-                    "--one",
-                    engine,
-                    folder,
-                    str(rows),
-                ]
-                done = subprocess.run(again, check=False, stdout=subprocess.PIPE, text=True)
-                own = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-                lines += [one | {"table, GB": round(size / 1e9, 2)} for one in own]
-                print(pd.DataFrame(own).to_string(index=False), flush=True)
-    if asked.store and lines:
-        found = pd.DataFrame(lines)
-        if asked.store.exists():
-            kept = pd.read_csv(asked.store)
-            again_measured = kept.set_index(["engine", "rows"]).index.isin(
-                found.set_index(["engine", "rows"]).index
-            )
-            found = pd.concat([kept[~again_measured], found])
-        found.sort_values(["engine", "rows"], kind="stable").to_csv(asked.store, index=False)
+                code = measure_apart(engine, Path(folder), rows, size, asked)
+                if code:
+                    failed.append(f"{engine}, {rows:,} rows: exit code {code}")
+    if failed:
+        sys.exit("\n".join(failed))
 
 
 if __name__ == "__main__":

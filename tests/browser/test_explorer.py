@@ -213,6 +213,25 @@ def with_unanswered(frame):
     )
 
 
+TRY_ROWS = """
+const fields = [...document.querySelectorAll('form.try label')];
+window.odd = [];
+window.tried = rows.map((row) => {
+  for (const field of fields) {
+    const cell = row[field.dataset.column], control = field.querySelector('select, input');
+    if (control.tagName === 'INPUT') control.value = cell === null ? '' : cell;
+    else {
+      const text = cell === null ? '(missing)' : String(cell);
+      control.value = [...control.options].find((one) => one.textContent === text).value;
+    }
+  }
+  fields[0].dispatchEvent(new Event('input', {bubbles: true}));
+  window.odd.push([...document.querySelectorAll('ul.odd b')].map((e) => e.textContent.split(':')[0]).sort());
+  return Number(document.getElementById('answer').dataset.label);
+});
+"""
+
+
 @pytest.mark.parametrize("method", ["grove", "blocks", "kprototypes", "disc"])
 def test_a_tried_row_gets_the_label_of_predict(open_page, planted, tmp_path, method):
     frame, models = planted
@@ -232,24 +251,7 @@ def test_a_tried_row_gets_the_label_of_predict(open_page, planted, tmp_path, met
     catalpa.explore(model, frame).save(path)
     page = open_page(path)
     tried = frame.iloc[:150]
-    page.do(
-        f"const rows = {tried.to_json(orient='records')};"
-        """
-        const fields = [...document.querySelectorAll('form.try label')];
-        window.tried = rows.map((row) => {
-          for (const field of fields) {
-            const cell = row[field.dataset.column], control = field.querySelector('select, input');
-            if (control.tagName === 'INPUT') control.value = cell === null ? '' : cell;
-            else {
-              const text = cell === null ? '(missing)' : String(cell);
-              control.value = [...control.options].find((one) => one.textContent === text).value;
-            }
-          }
-          fields[0].dispatchEvent(new Event('input', {bubbles: true}));
-          return Number(document.getElementById('answer').dataset.label);
-        });
-        """
-    )
+    page.do(f"const rows = {tried.to_json(orient='records')};" + TRY_ROWS)
     assert page.ask("window.tried") == model.predict(tried).tolist()
 
 
@@ -282,6 +284,53 @@ def test_a_tried_row_is_explained_as_by_the_model(page, planted):
     amounts = page.ask("[...document.querySelectorAll('ul.why small')].map(e => parseFloat(e.textContent))")
     assert amounts == pytest.approx([cell.contribution for cell in support], rel=0.06)
     assert f"not cluster {explanation.next}" in page.ask("document.getElementById('answer').textContent")
+    assert explanation.odd_cells
+    odd = page.ask("[...document.querySelectorAll('ul.odd li')].map(e => e.textContent.replace(': ', ' = '))")
+    assert sorted(odd) == sorted(cell.in_words(beside=False) for cell in explanation.odd_cells)
+
+
+@pytest.mark.parametrize("method", ["grove", "kprototypes"])
+def test_unusual_cells_of_tried_rows_are_those_of_the_model(open_page, planted, tmp_path, method):
+    frame, _ = planted
+    model = {
+        "grove": catalpa.Grove(3, outliers="label", random_state=0),
+        "kprototypes": catalpa.KPrototypes(4, random_state=0),
+    }[method].fit(frame)
+    path = tmp_path / "explore.html"
+    catalpa.explore(model, frame).save(path)
+    rng = np.random.default_rng(1)
+    tried = frame.apply(lambda column: rng.permutation(column.to_numpy()))[:120]  # rows of odd combinations
+    tried.loc[::7, "spend"] = 400.0
+    tried.loc[::7, "visits"] = 90.0
+    page = open_page(path)
+    page.do(f"const rows = {tried.to_json(orient='records')};" + TRY_ROWS)
+    expected = model.explain_rows(tried)
+    assert page.ask("window.odd") == [
+        sorted(cell.column for cell in explanation.odd_cells) for explanation in expected
+    ]
+    assert sum(len(explanation.odd_cells) for explanation in expected) > 20
+    labels = model.predict(tried)
+    assert page.ask("window.tried") == labels.tolist()
+    if method == "grove":
+        assert -1 in labels
+
+
+def test_saved_labels_are_those_of_predict_for_outliers_too(open_page, planted, tmp_path):
+    frame = planted[0].copy()
+    frame.loc[::60, ["spend", "visits"]] = [900.0, 300.0]
+    model = catalpa.Grove(3, outliers="label", random_state=0).fit(frame)
+    labels = model.predict(frame)
+    assert -1 in labels
+    path = tmp_path / "explore.html"
+    catalpa.explore(model, frame).save(path)
+    page = open_page(path)
+    page.do(
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text }); "
+        "return 'data:,' }; document.getElementById('save-labels').click()"
+    )
+    until(page, "window.saved !== undefined")
+    saved = [line.split(",")[1] for line in page.ask("window.saved").splitlines()[1:]]
+    assert saved == [str(label) for label in labels]
 
 
 def test_the_verdict_stands_first_and_noise_looks_like_noise(open_page, page, tmp_path, planted):

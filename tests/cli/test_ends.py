@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -126,6 +127,34 @@ def test_closed_streams_are_empty_ones(fruit, tmp_path, closed, code):
     )
     assert done.returncode == code
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of its own")
+@pytest.mark.parametrize(("rows", "amount"), [(70_000, "reading many.csv (1 MB)"), (300, "reading many.csv")])
+def test_a_terminal_shows_what_is_read_and_how_much(tmp_path, rows, amount):
+    path = tmp_path / "many.csv"
+    path.write_text("colour,size\n" + "dark blue,very large\nred,small\n" * (rows // 2))
+    ours, theirs = os.openpty()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": python_path(Path(catalpa.__file__).parents[1]),
+        "COLUMNS": "100",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "catalpa", "look", str(path)],
+        env=environment | {"TERM": "xterm"},
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    ) as running:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # Linux ends a terminal whose program is gone by an error
+            while part := os.read(ours, 65536):
+                shown += part
+    os.close(ours)
+    assert running.returncode == 0
+    assert amount in shown.decode()
+    assert ("MB" in shown.decode()) == ("MB" in amount)
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(program):

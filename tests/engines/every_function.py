@@ -58,7 +58,8 @@ def _fit(X: Any, **options: Any) -> Any:
 
 
 def _of_batches(X: Any) -> Any:
-    return catalpa.Grove(3, random_state=0).partial_fit(X).partial_fit(X)
+    model = catalpa.Grove(3, random_state=0).partial_fit(X).partial_fit(X)
+    return [model.labels_, model.cluster_sizes_, model.cost_]
 
 
 def _chosen(X: Any, **options: Any) -> Any:
@@ -73,7 +74,7 @@ FUNCTIONS: Mapping[str, Callable[[Any, Any, Any], Any]] = {
     "verdict_": lambda _m, _o, X: _fit(X).verdict_,
     "to_sql, save": lambda _m, _o, X: _exported(_fit(X)),
     "refit": lambda m, _o, X: values(m.refit(X).matched_["stays"]),
-    "partial_fit": lambda _m, _o, X: _of_batches(X).cluster_sizes_.sum(),
+    "partial_fit": lambda _m, _o, X: _of_batches(X),
     "check": lambda m, _o, X: m.check(X),
     "predict": lambda m, _o, X: values(m.predict(X)),
     "predict_proba": lambda m, _o, X: values(m.predict_proba(X)),

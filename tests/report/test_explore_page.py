@@ -85,6 +85,26 @@ def test_numbers_are_cut_into_ranges_that_count_their_rows():
     assert np.bincount(age.codes).tolist() == [10, 10, 10, 10, 10, 10, 1]
 
 
+def test_outliers_are_labelled_and_counted_in_their_nearest_cluster():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": np.r_[rng.normal(0, 1, 200), 90, 95], "y": [*"ab" * 100, "a", "b"]})
+    model = catalpa.Grove(2, outliers="label", random_state=0).fit(frame)
+    far = np.flatnonzero(model.labels_ == -1).tolist()
+    assert {200, 201} <= set(far)
+    of_model = catalpa.explore(model, frame)
+    summary = of_model.summary
+    assert summary["partitions"][summary["model"]]["outliers"] == far
+    assert sum(summary["partitions"][summary["model"]]["sizes"]) == len(frame)
+    sentence = f"{len(far)} rows are outliers with the label -1"
+    assert sentence in of_model.html
+    report = model.report(frame)
+    assert sentence in report.html
+    assert sum(one["size"] for one in report.summary["clusters"]) == len(frame)
+    assert sentence in str(catalpa.report.markdown(model, frame))
+    plain = catalpa.Grove(2, random_state=0).fit(frame)
+    assert "with the label -1" not in plain.report(frame).html + catalpa.explore(plain, frame).html
+
+
 def test_rare_categories_are_counted_together(monkeypatch):
     monkeypatch.setattr(explore_data, "MOST_CATEGORIES", 3)
     frame = pd.DataFrame({"x": ["a"] * 5 + ["b"] * 4 + ["c", "d", "e"], "y": ["u", "v"] * 6})

@@ -359,6 +359,16 @@ def test_clusters_that_were_asked_for_and_not_found_are_warned_of():
     assert any("Only 2 of 4 clusters have rows" in text for text in summary["fit"]["warnings"])
 
 
+def test_clusters_joined_without_their_table_have_no_cost(zoo, tmp_path):
+    catalpa.Grove(4, random_state=0).fit(zoo).save(tmp_path / "model.json")
+    loaded = catalpa.load(tmp_path / "model.json")
+    for joined in (loaded.cut(2), loaded.merge([0, 1])):
+        page = joined.report(zoo)
+        assert json.loads(page.to_json())["fit"]["cost"] is None
+        assert "final cost" not in page.html
+        assert not re.search(r"\bnan\b", page.html)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_that_was_cut_short_is_warned_of(zoo):
     summary = catalpa.KModes(7, max_iter=1, n_init=1, random_state=0).fit(zoo).report(zoo).summary

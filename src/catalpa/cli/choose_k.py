@@ -61,7 +61,8 @@ def choose_k(
 
     with terminal.listening(), terminal.waiting():
         source = TableSource(table, csv, listed(columns), listed(drop), weight=weight)
-        data = open_input(source, stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
         model.set_params(recipe=recipe_of(data, table, preparing, terminal))
         with terminal.progress(model):

@@ -137,7 +137,8 @@ def cluster(
         if layout is None and earlier is not None and not chosen(preparing):
             layout = layout_of(fitted_of(earlier).recipe)
         source = TableSource(table, csv, listed(columns), listed(drop), *aside, layout)
-        data = open_input(source, stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
         if earlier is None or chosen(preparing):
             model.set_params(recipe=recipe_of(data, table, preparing, terminal))

@@ -77,9 +77,9 @@ def explore(
     identifier = identifier_of(id)
     with terminal.listening():
         layout = dialect_of_recipe(preparing)
-        data = open_input(
-            TableSource(table, csv, listed(columns), listed(drop), identifier, weight, dialect=layout)
-        )
+        source = TableSource(table, csv, listed(columns), listed(drop), identifier, weight, dialect=layout)
+        with terminal.reading(table):
+            data = open_input(source)
         terminal.say_all(data.notes)
         session = Session(
             table,

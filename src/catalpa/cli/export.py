@@ -121,7 +121,8 @@ def export(
 
     with terminal.listening():
         fitted = load(model)
-        data = open_input(TableSource(table, csv))
+        with terminal.reading(table):
+            data = open_input(TableSource(table, csv))
         terminal.say_all(data.notes)
         rows = data.rows
         columns = listed(against) or []

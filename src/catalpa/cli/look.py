@@ -46,7 +46,8 @@ def look(
 
     with terminal.listening():
         source = TableSource(table, csv, listed(columns), listed(drop))
-        data = open_input(source, stream=stream)
+        with terminal.reading(table):
+            data = open_input(source, stream=stream)
         seen = looked_at(data.rows, proposals).of_file(data.findings, data.dialect, data.codebook)
         if save is not None:
             seen.recipe.save(save)

@@ -63,7 +63,8 @@ def drift(
 
     with terminal.listening():
         fitted = load(model)
-        data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
         result = drift_of(
             fitted,
             data.rows,
@@ -153,7 +154,8 @@ def compare(
 
     with terminal.listening():
         one, other = load(first), load(second)
-        data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(TableSource(table, csv, weight=weight), stream=stream, memory=memory)
         named = (str(first), str(second))
         result = compared(one, other, data.rows, sample_weight=data.weights, names=named)
         if report is not None:

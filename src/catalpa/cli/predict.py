@@ -56,7 +56,8 @@ def predict(
         # Other columns of a wide file are not read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
-        data = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
         terminal.say_all(data.notes)
         if proba:
             outputs.check_proba(type(fitted))

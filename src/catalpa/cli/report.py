@@ -63,7 +63,8 @@ def report(
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
         source = TableSource(table, csv, names, None, named, weight, against)
-        data = open_input(source, stream=stream, memory=memory)
+        with terminal.reading(table):
+            data = open_input(source, stream=stream, memory=memory)
         terminal.say_all(data.notes)
         with read_as_at_fit(fitted, data):
             result = reported(fitted, data, title or title_of(table))

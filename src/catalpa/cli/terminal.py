@@ -123,6 +123,17 @@ class Terminal:
             yield
 
     @contextmanager
+    def reading(self, path: str) -> Iterator[None]:
+        """Show on standard error what is read and how much it is, if it is a terminal."""
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from rich.markup import escape
+
+        with _console(sys.stderr).status(escape(f"reading {_amount_of(path)}")):
+            yield
+
+    @contextmanager
     def progress(self, model: Clusterer) -> Iterator[None]:
         """Show a progress line on standard error during a fit, if it is a terminal."""
         if self.quiet or not sys.stderr.isatty():
@@ -171,6 +182,15 @@ def counted(watch: Callable[[RunProgress], None] | None) -> Callable[[int, int],
         watch(RunProgress(finished, total, 0, left))
 
     return tell
+
+
+def _amount_of(path: str) -> str:
+    """A file and its size, such as "survey.csv (264 MB)"."""
+    try:
+        size = Path(path).stat().st_size / 1e6
+    except (OSError, ValueError):  # standard input, or a file that cannot be read: reading it says so
+        return "standard input" if path == "-" else Path(path).name
+    return f"{Path(path).name} ({size:,.0f} MB)" if size >= 1 else Path(path).name
 
 
 def _console(stream: Any) -> Console:

@@ -91,9 +91,12 @@ def _begin(model: Clusterer, X: Any) -> None:
     outcome = replace(fitted.outcome, history=history)
     reservoir = None
     weighted = fitted.units_per_weight != 1.0 or int(fitted.outcome.counts.sizes.sum()) != rows
-    if rows < _enough(k) and not weighted and (encoded := model._engine(X).rows_in_memory()) is not None:
-        block = Block.together(encoded.blocks)
-        reservoir = Reservoir(block, np.ones(rows), encoded.axis.special_places, rows)
+    if rows < _enough(k) and not weighted:
+        source = opener_for(X)
+        batch = X if source.in_memory else source.rows_at(np.arange(source.n_rows))
+        if (encoded := model._engine(batch).rows_in_memory()) is not None:
+            block = Block.together(encoded.blocks)
+            reservoir = Reservoir(block, np.ones(rows), encoded.axis.special_places, rows)
     batches = (Batch(rows, cost / rows),)
     model._publish(replace(fitted, outcome=outcome, batches=batches, reservoir=reservoir))
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine
 from catalpa.engines.local import opener_for
@@ -171,17 +172,23 @@ def _figures(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k)
     return np.concatenate(parts, axis=1)
 
 
-def _unusual(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k) bool
-    """True if a cell is unusual in a cluster."""
-    shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
-    parts = []
-    for column, part in enumerate(schema.axis.slices()):
-        by_category = shares[:, part].T
+def unusual_places(fitted: Fitted) -> list[NDArray[np.bool_]]:  # (categories + special places, k) each
+    """Whether a category is unusual in each cluster, for every column of categories."""
+    columns = []
+    for part in fitted.schema.axis.slices():
+        by_category = fitted.shares[:, part].T
         rare = (by_category < RARE) & (by_category <= RARE * by_category.max(axis=0, initial=0.0))
         present = by_category.sum(axis=0) > 0  # nothing is unusual in a cluster that has no such cells
-        # An ignored missing value is not unusual, an unknown category is.
-        wide = np.concatenate([rare & present, [np.zeros(k, dtype=bool), present]])  # IGNORED, UNSEEN
-        parts.append(wide[block.codes[:, column]][:, None])
+        # A missing cell that is left out is not unusual, an unknown category is.
+        special = [np.zeros_like(present), present]  # IGNORED, UNSEEN
+        columns.append(np.concatenate([rare & present, special]))
+    return columns
+
+
+def _unusual(fitted: Fitted, block: Block) -> NDArray[np.bool_]:  # (n, cells, k)
+    """Whether a cell is unusual in each cluster."""
+    schema = fitted.schema
+    parts = [places[block.codes[:, column]][:, None] for column, places in enumerate(unusual_places(fitted))]
     if schema.numeric:
         profile = number_profile(fitted)
         numbers = schema.scaling.restore(block.numbers)[:, :, None]

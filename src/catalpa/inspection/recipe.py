@@ -214,7 +214,7 @@ class Recipe:
     proposed : mapping
         Changes that are not applied, by kind of finding.
     codebook : str or None
-        Name of the file whose labels replaced codes. It is applied when the table is read.
+        Name of the file whose labels replaced codes; reading the table applies it, not the recipe.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.arrays import equal_parts
-from catalpa.errors import ParameterError
+from catalpa.errors import ParameterError, UnseenCategoryWarning
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
 from catalpa.explain.crosstab import crosstab
@@ -55,7 +56,8 @@ class Partition:
     labels: IntArray  # (n,)
     names: tuple[str | None, ...]  # (k,)
     strands: tuple[int, ...]  # (k,); matched clusters of different partitions have the same strand
-    suggested: tuple[str | None, ...] = ()  # (k,); names suggested from reasons
+    suggested: tuple[str | None, ...]  # (k,); names suggested from reasons
+    outliers: NDArray[np.bool_]  # (n,); rows whose label is -1
 
     @property
     def k(self) -> int:
@@ -153,7 +155,7 @@ def partitions(view: View, X: Any, others: Sequence[Clusterer]) -> list[Partitio
     """The partitions of the model and of the other models, by increasing number of clusters."""
     models = [view.model, *others]
     by_k: dict[int, tuple[IntArray, tuple[str | None, ...]]] = {}
-    suggested = {}
+    suggested, outliers = {}, {}
     for model in models:
         fitted = fitted_of(model)
         if fitted.schema.names != view.schema.names:
@@ -167,12 +169,22 @@ def partitions(view: View, X: Any, others: Sequence[Clusterer]) -> list[Partitio
         of_model = view.labels if model is view.model else None
         labels = np.asarray(model._nearest(X)) if of_model is None else of_model
         by_k[k] = labels, tuple(fitted.names.get(cluster) for cluster in range(k))
+        outliers[k] = _outliers(model, X, labels)
         suggested[k] = tuple(model.suggest_names()[cluster] for cluster in range(k))
     ordered = [by_k[k] for k in sorted(by_k)]
     return [
-        Partition(labels, names, strands, suggested[len(names)])
+        Partition(labels, names, strands, suggested[len(names)], outliers[len(names)])
         for (labels, names), strands in zip(ordered, _strands(ordered, view), strict=True)
     ]
+
+
+def _outliers(model: Clusterer, X: Any, labels: IntArray) -> NDArray[np.bool_]:
+    """Rows that the model labels as outliers."""
+    if model._outliers_above is None:
+        return np.zeros(len(labels), dtype=np.bool_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)  # said when the nearest clusters were found
+        return np.asarray(model.predict(X)) < 0
 
 
 def _strands(ordered: Sequence[tuple[IntArray, tuple[str | None, ...]]], view: View) -> list[tuple[int, ...]]:

@@ -12,15 +12,16 @@ import numpy as np
 
 import catalpa
 from catalpa.errors import CatalpaError, ParameterError, SqlError
-from catalpa.estimator.attributes import repeats_of
+from catalpa.estimator.attributes import number_profile, repeats_of
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.labelled import SAMPLE_ROWS, TableElsewhere, TableInHand, table_for_rows
 from catalpa.estimator.parameters import check_parameters, choice, rules
 from catalpa.estimator.preparing import prepared_rows
-from catalpa.estimator.problem import fitted_of
+from catalpa.estimator.problem import Fitted, fitted_of
+from catalpa.estimator.row_explanations import FAR, unusual_places
 from catalpa.estimator.verdict import Verdict
 from catalpa.explain.batteries import items_of_questions
-from catalpa.explain.formatting import MISSING, category_names
+from catalpa.explain.formatting import MISSING, category_names, figure, percent
 from catalpa.explain.reasons import rows_per_weight
 from catalpa.explain.repeats import group_numbers
 from catalpa.model.scoring import Scoring
@@ -40,7 +41,7 @@ from catalpa.report.explore_data import (
 from catalpa.report.explore_edits import Edits
 from catalpa.report.explore_widget import explore_widget
 from catalpa.report.report_page import script_json
-from catalpa.report.rows import separate_extra_columns
+from catalpa.report.rows import labelled_outliers, separate_extra_columns
 from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS, FloatArray, IntArray
 
 UNKNOWN = "(a new value)"
@@ -204,6 +205,7 @@ def _summary(
     items = items_of_questions(titles)
     return {
         "title": title,
+        "outliers": labelled_outliers(view),
         "made_by": {"catalpa": catalpa.__version__, "method": type(view.model).__name__},
         "rows": n,
         "shown": None if shown is None else len(shown),
@@ -228,6 +230,7 @@ def _summary(
                 "names": list(one.names),
                 "strands": list(one.strands),
                 "suggested": list(one.suggested),
+                "outliers": None if shown is None else np.flatnonzero(one.outliers[shown]).tolist(),
                 "labels": None if shown is None else encoded(one.labels[shown], one.k),
                 # Of all rows: a complete page counts its own.
                 "counts": None if complete else counts_by_cluster(one, columns, weights),
@@ -268,7 +271,7 @@ def _scoring(view: View) -> dict[str, Any]:
     fixed, schema = scoring.fixed, scoring.schema
     if fixed.table.size > MOST_COSTS:
         return {"refused": f"The model has more than {MOST_COSTS:,} costs, too many for a page."}
-    scaling = schema.scaling
+    scaling, usual = schema.scaling, _usual_numbers(fitted_of(view.model))
     return {
         "refused": None,
         "soft": scoring.density_scale is not None,
@@ -276,6 +279,7 @@ def _scoring(view: View) -> dict[str, Any]:
         "shift": fixed.shift,
         "power": fixed.power,
         "limit": fixed.number_limit,
+        "outliers": _outlier_scale(scoring),
         # Integers as text, because they may exceed the exact range of JavaScript numbers.
         "anchor": list(map(str, fixed.anchor.tolist())),
         "words": _word_columns(scoring, view),
@@ -291,6 +295,7 @@ def _scoring(view: View) -> dict[str, Any]:
                 "level": fixed.level[:, at].tolist(),
                 "refused": schema.missing_of(column) == "error",
                 "typical": _typical(view, column.name),
+                "usual": usual[at],
             }
             for at, (column, low, half, clipped) in enumerate(
                 zip(schema.numeric, scaling.low, scaling.half_span, scaling.clipped, strict=True)
@@ -298,6 +303,43 @@ def _scoring(view: View) -> dict[str, Any]:
         ],
         "ticks": 2**TICK_BITS,
     }
+
+
+def _outlier_scale(scoring: Scoring) -> dict[str, float] | None:
+    """Log densities by which the page knows an outlier; None if outliers are labelled as other rows are."""
+    scale, above = scoring.density_scale, scoring.outliers_above
+    return None if scale is None or above is None else {"least": scale.low - above * scale.spread}
+
+
+def _usual_numbers(fitted: Fitted) -> list[list[dict[str, Any] | None]]:
+    """For every column of numbers what ``model.explain`` finds usual in each cluster."""
+    if not fitted.schema.numeric:
+        return []
+    profile = number_profile(fitted)
+    return [
+        [
+            {"mean": mean, "within": FAR * sd, "here": f"mean {figure(mean)}"} if sd > 0 else None
+            for mean, sd in zip(means, sds, strict=True)
+        ]
+        for means, sds in zip(profile.means.T.tolist(), profile.sds.T.tolist(), strict=True)
+    ]
+
+
+def _odd_places(fitted: Fitted) -> list[list[dict[str, str]]]:
+    """For every place of each column of categories the clusters in which it is unusual, with its share."""
+    columns = []
+    for part, odd in zip(fitted.schema.axis.slices(), unusual_places(fitted), strict=True):
+        known = fitted.shares[:, part].T
+        columns.append(
+            [
+                {
+                    str(cluster): percent(known[place, cluster]) if place < len(known) else ""
+                    for cluster in np.flatnonzero(of_place).tolist()
+                }
+                for place, of_place in enumerate(odd)
+            ]
+        )
+    return columns
 
 
 def _typical(view: View, name: str) -> float | None:
@@ -313,11 +355,11 @@ def _typical(view: View, name: str) -> float | None:
 def _word_columns(scoring: Scoring, view: View) -> list[dict[str, Any]]:
     """Columns of categories with their costs; those of a tied column follow each other by its parent's."""
     place_of = {column.name: at for at, column in enumerate(scoring.schema.categorical)}
-    records = []
-    for (column, costs), parent in zip(scoring.parts, scoring.parents, strict=True):
+    records, odd_places = [], _odd_places(fitted_of(view.model))
+    for at, ((column, costs), parent) in enumerate(zip(scoring.parts, scoring.parents, strict=True)):
         known = len(column.known)
         texts = category_names(column.categories)[:known]
-        choices = [{"text": text, "place": at} for at, text in enumerate(texts)]
+        choices = [{"text": text, "place": place} for place, text in enumerate(texts)]
         special = [(MISSING, scoring.missing_place(column))]
         if not column.binned:
             special.append((UNKNOWN, scoring.unseen_place(column)))
@@ -335,6 +377,7 @@ def _word_columns(scoring: Scoring, view: View) -> list[dict[str, Any]]:
                 "absent": scoring.missing_place(column),
                 "parent": None if parent is None else place_of[parent.name],
                 "width": column.size + SPECIAL_PLACES,
+                "odd": odd_places[at],
                 "costs": [list(map(str, row)) for row in costs.tolist()],
             }
         )

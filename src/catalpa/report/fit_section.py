@@ -28,7 +28,8 @@ def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
     return {
         "passes": passes[-MOST_PASSES:],
         "earlier_passes": max(len(passes) - MOST_PASSES, 0),
-        "cost": float(outcome.cost),
+        # A model of merged clusters without its table has neither cost nor evidence.
+        "cost": _known(outcome.cost),
         # The evidence of the whole fit; the costs of passes do not include the priors.
         "evidence": _known(outcome.facts.get("evidence")),
         "converged": bool(outcome.converged),

@@ -222,6 +222,21 @@ def border_records(view: View, beside: ExtraColumns) -> dict[str, Any]:
     }
 
 
+def labelled_outliers(view: View) -> str | None:
+    """How many rows have the label -1, and where they count; None if the model labels no outliers."""
+    scores, above = view.sample.outliers, view.model._outliers_above
+    if scores is None or above is None:
+        return None
+    far, of = int((scores > above).sum()), len(scores)
+    rows = f"{far:,} of {of:,} random rows" if of < view.rows else f"{far:,} {'row' if far == 1 else 'rows'}"
+    if not far:
+        return f"No {'random row' if of < view.rows else 'row'} is an outlier with the label -1."
+    return (
+        f"{rows} {'is an outlier' if far == 1 else 'are outliers'} with the label -1; sizes and shares here "
+        "count each in its nearest cluster."
+    )
+
+
 def outlier_records(view: View, beside: ExtraColumns, columns: list[str]) -> dict[str, Any] | None:
     """The rows that are far from all clusters, farthest first; None for methods without outlier scores."""
     scores = view.sample.outliers
@@ -230,6 +245,7 @@ def outlier_records(view: View, beside: ExtraColumns, columns: list[str]) -> dic
     far = np.argsort(-scores, kind="stable")[: int((scores > FAR_OUT).sum())]
     return {
         "rows": len(far),
+        "labelled": labelled_outliers(view),
         "share": len(far) / max(len(scores), 1),
         "farthest": [
             {

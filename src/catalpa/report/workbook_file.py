@@ -373,7 +373,10 @@ def about(findings: Findings) -> str:
 
 def notes(findings: Findings, left_out: str | None = None) -> list[str]:
     """Remarks below the summary."""
-    return [*findings.summary["table"]["notes"], *([left_out] if left_out else [])]
+    summary = findings.summary
+    labelled = (summary["outliers"] or {}).get("labelled")
+    of_columns = (f"{note}." for note in summary["table"]["notes"])
+    return [*([labelled] if labelled else []), *of_columns, *([left_out] if left_out else [])]
 
 
 def _cluster_heads(book: Book, findings: Findings) -> list[tuple[str, Any]]:

@@ -209,11 +209,25 @@ function catalpaExplorer(root, data, host = {}) {
     }
     const least = total.reduce((one, other) => (other < one ? other : one));
     const label = total.findIndex((cost) => cost <= least + BigInt(scoring.tie));
-    const reasons = k > 1 ? explained(row, total, label) : null;
-    if (!scoring.soft) return { label, probabilities: null, reasons };
+    const reasons = k > 1 ? explained(row, total, label) : null, odd = oddCells(row, label);
+    if (!scoring.soft) return { label, probabilities: null, reasons, odd, outlier: false };
     const odds = total.map((cost) => Math.exp(-Number(cost - least) * 2 ** -scoring.shift));
     const sum = odds.reduce((one, other) => one + other, 0);
-    return { label, probabilities: odds.map((one) => one / sum), reasons };
+    const density = Math.log(sum) - Number(least) * 2 ** -scoring.shift;
+    return { label, probabilities: odds.map((one) => one / sum), reasons, odd, outlier: scoring.outliers !== null && density < scoring.outliers.least };
+  }
+
+  // Cells that are unusual in the row's cluster, with their share or mean there, as model.explain has them.
+  function oddCells(row, label) {
+    const words = data.scoring.words.flatMap((column, at) => {
+      const here = column.odd[row.places[at]][label];
+      return here === undefined ? [] : [{ column: column.name, here }];
+    });
+    const numbers = data.scoring.numbers.flatMap((column, at) => {
+      const usual = column.usual[label], half = scaledNumber(column, row.numbers[at]) * column.half_span;
+      return usual && Math.abs(column.low + half + half - usual.mean) > usual.within ? [{ column: column.name, here: usual.here }] : [];
+    });
+    return [...words, ...numbers];
   }
 
   // Why the cluster and not the next best one: by how much every column costs less there, as model.explain has it.
@@ -236,13 +250,17 @@ function catalpaExplorer(root, data, host = {}) {
   // What a number costs in every cluster; null if it is missing.
   function numberCosts(column, value) {
     if (Number.isNaN(value)) return null;
-    const scoring = data.scoring, unit = (value / 2 - column.low / 2) / column.half_span;
-    const scaled = toEven(Math.min(Math.max(unit, column.least), column.most) * scoring.ticks) / scoring.ticks;
+    const scoring = data.scoring, scaled = scaledNumber(column, value);
     return column.means.map((mean, cluster) => {
       if (mean === null) return 0;
       const away = Math.abs(scaled - mean);
       return column.level[cluster] + column.scale[cluster] * (scoring.power === 2 ? away * away : away);
     });
+  }
+
+  function scaledNumber(column, value) {
+    const unit = (value / 2 - column.low / 2) / column.half_span, { ticks } = data.scoring;
+    return toEven(Math.min(Math.max(unit, column.least), column.most) * ticks) / ticks;
   }
 
   // Halves go to the even number, as in the model.
@@ -468,7 +486,7 @@ function catalpaExplorer(root, data, host = {}) {
 
   // Columns that speak for the cluster of the tried row, and against it, with their cells.
   function drawReasons(result, called, form) {
-    const { reasons, label } = result;
+    const { reasons, label, odd } = result;
     if (!reasons) return [];
     const cellOf = (name) => {
       const field = form.querySelector(`label[data-column="${CSS.escape(name)}"] :is(select, input)`);
@@ -483,6 +501,8 @@ function catalpaExplorer(root, data, host = {}) {
       support.length ? element("ul", { class: "why" }, support.map(line)) : null,
       against.length ? element("p", { class: "lead" }, `Closer to ${called(reasons.rival)}:`) : null,
       against.length ? element("ul", { class: "why-not" }, against.map(line)) : null,
+      odd.length ? element("p", { class: "lead" }, `Unusual in ${called(label)}:`) : null,
+      odd.length ? element("ul", { class: "odd" }, odd.map(({ column, here }) => element("li", {}, element("b", { title: column }, `${calledColumn(column, 0)}: ${short(cellOf(column))}`), element("small", {}, here ? ` (${here} here)` : "")))) : null,
     ];
   }
 
@@ -529,8 +549,8 @@ function catalpaExplorer(root, data, host = {}) {
       const own = data.partitions[data.model], known = state.byNumber[data.model];
       const called = (cluster) => known.names[cluster] || `cluster ${cluster}`;
       const order = (result.probabilities || []).map((share, cluster) => ({ share, cluster })).sort((one, other) => other.share - one.share).slice(0, 5);
-      answer.dataset.label = result.label;
-      answer.replaceChildren(element("strong", {}, `${called(result.label)} of ${own.k}`),
+      answer.dataset.label = result.outlier ? -1 : result.label;
+      answer.replaceChildren(element("strong", {}, result.outlier ? `Outlier (label -1); nearest is ${called(result.label)} of ${own.k}` : `${called(result.label)} of ${own.k}`),
         ...order.map(({ share, cluster }) => element("div", {}, element("span", {}, called(cluster)),
           element("span", { class: "bar", style: { "--c": colourOf(cluster, data.model).colour } }, element("i", { style: { width: `${100 * share}%` } })),
           element("span", {}, percent(share)))),
@@ -573,8 +593,9 @@ function catalpaExplorer(root, data, host = {}) {
   function labelsFile() {
     // A cell that begins like a formula would be run by a spreadsheet; an apostrophe keeps it text.
     const cell = (text) => `"${String(text).replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-    const own = labels[state.at], { group } = edits();
-    return ["row,cluster,name", ...Array.from(own, (label, row) => `${row},${group[label]},${cell(nameOf(group[label]))}`)].join("\n") + "\n";
+    const own = labels[state.at], { group } = edits(), outliers = new Set(partition().outliers);
+    const line = (label, row) => (outliers.has(row) ? `${row},-1,outlier` : `${row},${group[label]},${cell(nameOf(group[label]))}`);
+    return ["row,cluster,name", ...Array.from(own, line)].join("\n") + "\n";
   }
 
   const saveNames = element("button", { type: "button", id: "save-names", on: { click: () => save("clusters.json", JSON.stringify(edited(), null, 2), "application/json") } }, "Save names and notes");
