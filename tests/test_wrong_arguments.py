@@ -228,6 +228,7 @@ def form(model):
     return catalpa.short_form(model, ZOO)
 
 
+@pytest.mark.slow
 def test_pages_and_recipes_are_saved_at_a_path(model, form):
     saves = [form.save, form.to_xlsx, model.report(ZOO).save, catalpa.drift(model, ZOO).save]
     for save in (*saves, catalpa.look(ZOO).recipe.save):

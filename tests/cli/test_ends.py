@@ -129,6 +129,7 @@ def test_closed_streams_are_empty_ones(fruit, tmp_path, closed, code):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of its own")
 @pytest.mark.parametrize(("rows", "amount"), [(70_000, "reading many.csv (1 MB)"), (300, "reading many.csv")])
 def test_a_terminal_shows_what_is_read_and_how_much(tmp_path, rows, amount):

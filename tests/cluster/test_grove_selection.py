@@ -114,6 +114,7 @@ def test_a_selected_column_costs_the_odds_that_clusters_do_not_differ_in_it():
     assert selection.price == pytest.approx(np.log(9 / 3))
 
 
+@pytest.mark.slow
 def test_hundreds_of_columns_of_noise_are_not_selected_together():
     frame, clusters = noisy(0, 600, n=150)
     model = Grove(3, n_init=1, random_state=0).fit(frame)

@@ -396,6 +396,7 @@ def test_missing_fields_of_several_blocks_are_told_from_all_their_dictionaries(m
     assert table["a"].chunk(0).dictionary.to_pylist() == ["x", "y"]
 
 
+@pytest.mark.slow
 def test_a_text_that_begins_far_down_is_read_and_one_that_never_begins_is_empty():
     far = b"\n" * 5 * delimited.SAMPLE_CHARACTERS
     assert read_table(io.BytesIO(far + b"a,b\n1,x\n")).to_pydict() == {"a": [1], "b": ["x"]}
