@@ -76,8 +76,8 @@ def choose_k(
             )
         if not terminal.json:  # on the other stream: the table is data
             words = choice.levels_in_words
-            said = [choice.reason, *([f"Levels of detail: {words}."] if words else [])]
-            terminal.say_first(choice.verdict.sentence, *said)
+            lines = [choice.reason, *([f"Levels of detail: {words}."] if words else [])]
+            terminal.say_first(choice.verdict.sentence, *lines)
         if report is not None:
             write_text(report, choice.report(title=title_of(table)).html)
     if terminal.json:

@@ -150,7 +150,7 @@ def agreement(model: Clusterer, problem: Problem, k: int) -> float:
     n = len(block)
     m, rng = min(n // 2, MOST_ROWS), np.random.default_rng([problem.search_seed, 1])
     values = []
-    with in_parts(None):  # the progress of these fits says nothing about the total time
+    with in_parts(None):  # their progress is not that of the whole fit
         for _ in range(PAIRS):
             order = rng.permutation(n)
             samples = np.sort(order[:m]), np.sort(order[m : 2 * m])

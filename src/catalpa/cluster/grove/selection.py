@@ -94,10 +94,10 @@ def _pairs_by_column(table: SearchTable, block: Block, axis: Axis) -> Callable[[
     weights = block.row_weights.astype(np.float64)[:, None]
 
     def counts_of(column: int) -> FloatArray:
-        own = ones[:, starts[column] : starts[column + 1]]
+        of_column = ones[:, starts[column] : starts[column + 1]]
         if block.weights is None:  # exact in single precision, because there are fewer than 2**24 rows
-            return np.asarray(own.T @ ones, dtype=np.float64)
-        return np.asarray((own * weights).T @ ones)
+            return np.asarray(of_column.T @ ones, dtype=np.float64)
+        return np.asarray((of_column * weights).T @ ones)
 
     return counts_of
 
